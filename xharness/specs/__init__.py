@@ -1,0 +1,1 @@
+"""Specifications: tasks, suites, recipes and languages, read from YAML and validated."""

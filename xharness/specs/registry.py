@@ -1,0 +1,121 @@
+"""Finding specifications by name or by path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from xharness.errors import InputError
+from xharness.specs.paths import SPECS
+from xharness.specs.recipe import Recipe
+from xharness.specs.suite import Suite
+from xharness.specs.task import TaskSpec
+from xharness.specs.validation import SpecModel, build
+from xharness.specs.yaml_loading import load_document
+
+M = TypeVar("M", bound=SpecModel)
+
+_FOLDERS: dict[type[SpecModel], str] = {TaskSpec: "tasks", Suite: "suites", Recipe: "recipes"}
+
+
+def available(model: type[SpecModel]) -> list[str]:
+    """Return the names of all shipped specifications of a kind, sorted."""
+    return sorted(path.stem for path in (SPECS / _FOLDERS[model]).glob("*.yaml"))
+
+
+@cache
+def load(model: type[M], reference: str) -> M:
+    """Load a task, suite or recipe by name, or from a ``.yaml`` path.
+
+    Raises:
+        InputError: There is none of that name (the nearest is suggested), or it does not validate.
+    """
+    noun = _FOLDERS[model].removesuffix("s")
+    if reference.endswith((".yaml", ".yml")):
+        path = Path(reference)
+        if not path.is_file():
+            raise InputError(
+                "no such file", where=reference, mend=f"give a {noun} name or a YAML file"
+            )
+    else:
+        path = SPECS / _FOLDERS[model] / f"{reference}.yaml"
+        if reference not in available(model):
+            near = get_close_matches(reference, available(model), n=1, cutoff=0.4)
+            mend = (
+                f"did you mean {near[0]!r}?" if near else f"see 'xharness tasks' for every {noun}"
+            )
+            raise InputError(f"no {noun} named {reference!r}", mend=mend)
+    spec = build(model, load_document(path))
+    name = getattr(spec, "name", path.stem)
+    if path.is_relative_to(SPECS) and name != path.stem:
+        raise InputError(f"name is {name!r} but the file is {path.name}", where=path)
+    return spec
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A suite with its tasks loaded; what a run, a score and a table are about.
+
+    Attributes:
+        name: Suite name.
+        title: Name in tables.
+        tasks: Tasks in table order, with the suite's languages and score figures applied.
+        categories: Names of the tasks in each category.
+        overall: Names of the tasks in the overall score; empty where there is none.
+        recipe: Recipe used where the user names none.
+        data: Data folder used where the user names none.
+    """
+
+    name: str
+    title: str
+    tasks: tuple[TaskSpec, ...]
+    categories: dict[str, tuple[str, ...]]
+    overall: tuple[str, ...]
+    recipe: str
+    data: str | None
+
+    def task(self, name: str) -> TaskSpec:
+        """Return the task of that name."""
+        return next(task for task in self.tasks if task.name == name)
+
+
+def benchmark_of_suite(reference: str) -> Benchmark:
+    """Load a suite and all its tasks."""
+    suite = load(Suite, reference)
+    tasks: dict[str, TaskSpec] = {}
+    for name, use in suite.tasks.items():
+        changes = {key: value for key, value in use if value is not None}
+        tasks[name] = load(TaskSpec, name).model_copy(update=changes)
+    return Benchmark(
+        name=suite.name,
+        title=suite.title,
+        tasks=tuple(tasks.values()),
+        categories={
+            category: tuple(tasks[name].name for name in names)
+            for category, names in suite.categories.items()
+        },
+        overall=tuple(tasks[name].name for name in suite.overall or suite.tasks),
+        recipe=suite.recipe,
+        data=suite.data,
+    )
+
+
+def benchmark_of_tasks(references: Sequence[str]) -> Benchmark:
+    """Make a benchmark of single tasks, grouped by the tasks' own categories; it has no overall score."""
+    tasks = list({task.name: task for task in (load(TaskSpec, r) for r in references)}.values())
+    categories: dict[str, tuple[str, ...]] = {}
+    for task in tasks:
+        categories[task.category] = (*categories.get(task.category, ()), task.name)
+    return Benchmark(
+        name="-".join(task.name for task in tasks),
+        title=", ".join(task.title for task in tasks),
+        tasks=tuple(tasks),
+        categories=categories,
+        overall=(),
+        recipe="xtreme",
+        data=None,
+    )
