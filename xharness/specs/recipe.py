@@ -89,11 +89,10 @@ class Settings(SpecModel):
         return number
 
 
-#: Settings that decide what a fine-tuned model is; the rest only matter at prediction.
-_PREDICTION_ONLY = {
-    "max_answer_length", "n_best", "layer", "pooling", "pool_special_tokens", "neighbours",
-}  # fmt: skip
-TRAINING_SETTINGS: frozenset[str] = frozenset(Settings.model_fields) - _PREDICTION_ONLY
+#: Settings that matter at prediction only; two tasks that differ in nothing else share a fine-tuned model.
+PREDICTION_SETTINGS: frozenset[str] = frozenset(
+    {"max_answer_length", "n_best", "layer", "pooling", "pool_special_tokens", "neighbours"}
+)
 
 
 class Recipe(SpecModel):

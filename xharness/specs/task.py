@@ -36,7 +36,7 @@ class FileSource(SpecModel):
         test: Pattern of the test split.
         options: Passed to the reader, such as column numbers.
         names: What ``{name}`` stands for in each language; the language code where it is not listed.
-        stand_in: A split read in place of another that is absent; the record and the table say so.
+        test_stand_in: The split read in place of an absent test; the record and the table say so.
         sha256: Expected digests by path below the data folder.
     """
 
@@ -46,7 +46,7 @@ class FileSource(SpecModel):
     test: PathPattern
     options: dict[str, Any] = {}
     names: dict[LanguageCode, str] = {}
-    stand_in: dict[Literal["test"], Literal["dev"]] = {}
+    test_stand_in: Literal["dev"] | None = None
     sha256: dict[str, str] = {}
 
 
@@ -176,6 +176,10 @@ class TaskSpec(SpecModel):
                         f"score.{profile}: metric {self.metric} has no figure {figure!r}"
                     )
         return self
+
+    def file_name(self, language: str) -> str:
+        """Return the name of a language's prediction file and gold file in the submission layout."""
+        return f"test-{language}.{'json' if self.kind == 'question_answering' else 'tsv'}"
 
     def score_figures(self, profile: str) -> tuple[str, ...]:
         """Return the figures whose mean is the task's score under a profile."""

@@ -1,0 +1,116 @@
+"""The typed examples that readers yield and the kinds encode. Identity is carried by ``id``, never inferred."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+SplitName = Literal["train", "dev", "test"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairExample:
+    """Two sentences and the label of their relation; ``None`` where the file holds none."""
+
+    id: str
+    premise: str
+    hypothesis: str
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaggingExample:
+    """A sentence's words and their tags; ``None`` where the file holds none."""
+
+    id: str
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: ``context[start:start + len(text)] == text``, in code points."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionExample:
+    """A question on a context. No answers means that the file holds none."""
+
+    id: str
+    question: str
+    context: str
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """One side of a bitext: ids and sentences of equal number."""
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bitext:
+    """Two sets of sentences and the gold pairs of (source id, target id); ``None`` where unknown."""
+
+    source: Sentences
+    target: Sentences
+    gold: tuple[tuple[str, str], ...] | None
+
+
+Example = PairExample | TaggingExample | QuestionExample | Bitext
+
+
+@dataclass(frozen=True)
+class Split:
+    """The examples of one split in one language.
+
+    Attributes:
+        task: Task name.
+        name: Which split was asked for.
+        language: Language code.
+        examples: The examples; a retrieval split holds one ``Bitext``.
+        counts: What was dropped, mended or odd, by name.
+        origin: Where it was read: digests by file, or repository, revision and configuration.
+        stand_in: The split that was read instead, where the one asked for is absent.
+        available: Number of examples before a limit was applied.
+    """
+
+    task: str
+    name: SplitName
+    language: str
+    examples: Sequence[Example]
+    counts: Counter[str] = field(default_factory=Counter)
+    origin: dict[str, str] = field(default_factory=dict)
+    stand_in: str | None = None
+    available: int = 0
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    @property
+    def size(self) -> int:
+        """Number of examples; in a bitext, of source sentences."""
+        if len(self.examples) == 1 and isinstance(self.examples[0], Bitext):
+            return len(self.examples[0].source.ids)
+        return len(self.examples)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of what was read and how much of it was kept."""
+        described = [
+            self.task,
+            self.name,
+            self.language,
+            str(self.stand_in),
+            str(len(self.examples)),
+        ]
+        described += [f"{name}={value}" for name, value in sorted(self.origin.items())]
+        return hashlib.sha256("\0".join(described).encode()).hexdigest()

@@ -1,0 +1,67 @@
+"""Corpora to mine: ``id TAB sentence`` a line, gold pairs as ``id TAB id``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from xharness.data.examples import Bitext, Sentences, SplitName
+from xharness.data.lines import read_lines
+from xharness.errors import InputError
+from xharness.specs.task import TaskSpec
+
+
+def read_identified_lines(
+    paths: Mapping[str, Path],
+    task: TaskSpec,
+    split: SplitName,
+    options: Mapping[str, Any],
+    counts: Counter[str],
+) -> list[Bitext]:
+    """Read the two corpora of a pair of languages and the gold pairs, where there are any.
+
+    Sentences that occur twice under different ids are all kept.
+
+    Raises:
+        InputError: A line without a tab, a repeated id, or a gold id that neither corpus holds.
+    """
+    source = _corpus(paths["source"], counts)
+    target = _corpus(paths["target"], counts)
+    if "gold" not in paths:
+        return [Bitext(source, target, None)]
+    known_source, known_target = set(source.ids), set(target.ids)
+    gold = []
+    for number, (left, right) in _cells(paths["gold"], counts):
+        for name, known in ((left, known_source), (right, known_target)):
+            if name not in known:
+                raise InputError(f"id {name!r} is in no corpus", where=f"{paths['gold']}:{number}")
+        gold.append((left, right))
+    return [Bitext(source, target, tuple(gold))]
+
+
+def _corpus(path: Path, counts: Counter[str]) -> Sentences:
+    rows: dict[str, str] = {}
+    for number, (name, text) in _cells(path, counts):
+        if name in rows:
+            raise InputError(f"id {name!r} occurs twice", where=f"{path}:{number}")
+        rows[name] = text
+    if not rows:
+        raise InputError("no sentence", where=path)
+    return Sentences(tuple(rows), tuple(rows.values()))
+
+
+def _cells(path: Path, counts: Counter[str]) -> list[tuple[int, tuple[str, str]]]:
+    rows = []
+    for number, line in enumerate(read_lines(path, counts), start=1):
+        if not line.strip():
+            counts["blank_lines"] += 1
+            continue
+        left, tab, right = line.partition("\t")
+        if not tab or not left.strip():
+            raise InputError(
+                "an id and a tab are expected", where=f"{path}:{number}", mend="id TAB text"
+            )
+        rows.append((number, (left.strip(), right)))
+    return rows

@@ -1,0 +1,52 @@
+"""What each kind minimises: the sum of cross-entropies over a micro-batch, and over how many decisions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from xharness.tasks.encoding import Encoding
+from xharness.tasks.pair_classification import PairEncoding
+from xharness.tasks.pieces import IndexArray
+from xharness.tasks.question_answering import QuestionEncoding
+from xharness.tasks.tagging import TaggingEncoding, batch_positions
+
+
+def decisions(encoding: Encoding, rows: IndexArray) -> int:
+    """Return how many decisions some windows hold: pairs, labelled words, or starts and ends."""
+    if isinstance(encoding, TaggingEncoding):
+        _, _, words = batch_positions(encoding, rows)
+        return int(np.sum(encoding.labels[words] >= 0))
+    return len(rows) * (2 if isinstance(encoding, QuestionEncoding) else 1)
+
+
+def summed_loss(
+    model: Any, encoding: Encoding, rows: IndexArray, inputs: dict[str, torch.Tensor]
+) -> torch.Tensor:
+    """Return the sum of the cross-entropies of a micro-batch's decisions.
+
+    A sum, not a mean: divided by the decisions of the whole step it gives the same gradient however the step
+    is split into micro-batches.
+
+    Raises:
+        TypeError: The kind has no objective.
+    """
+    device = inputs["input_ids"].device
+    output = model(**inputs)
+    if isinstance(encoding, PairEncoding):
+        labels = torch.from_numpy(encoding.labels[rows]).to(device)
+        return cross_entropy(output.logits.float(), labels, reduction="sum")
+    if isinstance(encoding, TaggingEncoding):
+        row, position, words = (torch.from_numpy(a) for a in batch_positions(encoding, rows))
+        labels = torch.from_numpy(encoding.labels)[words].to(device)
+        logits = output.logits[row.to(device), position.to(device)].float()  # (words, tags)
+        return cross_entropy(logits, labels, reduction="sum", ignore_index=-1)
+    if isinstance(encoding, QuestionEncoding):
+        answers = torch.from_numpy(encoding.answers[rows]).to(device)
+        start = cross_entropy(output.start_logits.float(), answers[:, 0], reduction="sum")
+        end = cross_entropy(output.end_logits.float(), answers[:, 1], reduction="sum")
+        return start + end
+    raise TypeError(f"{type(encoding).__name__} has no objective")

@@ -1,0 +1,187 @@
+"""The fine-tuning loop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from transformers import get_linear_schedule_with_warmup
+
+from xharness.errors import InputError
+from xharness.finetuning.objectives import decisions, summed_loss
+from xharness.inference.batching import collate, length_batches
+from xharness.inference.device import Device
+from xharness.inference.progress import Progress
+from xharness.specs.recipe import Settings
+from xharness.tasks.encoding import Encoding
+from xharness.tasks.pieces import IndexArray
+
+#: Steps whose examples are sorted by length together before they are shuffled again.
+STEPS_PER_POOL = 32
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """What a fine-tuning did.
+
+    Attributes:
+        steps: Optimizer steps taken.
+        windows: Windows in the training set.
+        warmup_steps: Steps of warm-up: the recipe's, or half of all steps where that is fewer.
+        effective_batch: Windows in one step.
+        losses: Mean loss of each tenth of the training.
+        dev_scores: (step, score in percent) at each evaluation on English dev.
+        chosen_step: The step whose weights were kept.
+        seconds: Wall time.
+    """
+
+    steps: int
+    windows: int
+    warmup_steps: int
+    effective_batch: int
+    losses: tuple[float, ...]
+    dev_scores: tuple[tuple[int, float], ...]
+    chosen_step: int
+    seconds: float
+
+
+def train(
+    model: Any,
+    encoding: Encoding,
+    settings: Settings,
+    seed: int,
+    device: Device,
+    evaluate: Callable[[Any], float] | None,
+    progress: Progress,
+) -> TrainingReport:
+    """Fine-tune a model in place.
+
+    AdamW with linear warm-up and decay and gradient clipping. A step's windows have like lengths: the shuffled
+    set is sorted by length in pools of steps, cut into steps, and these are shuffled. A step is then split
+    into micro-batches by the device's token budget without changing its gradient.
+
+    Args:
+        model: A model with the task's head.
+        encoding: The training set.
+        settings: Hyperparameters.
+        seed: Decides order and dropout.
+        device: Where it runs.
+        evaluate: Score of the model on English dev, in percent; the best step's weights are kept. Without it
+            the last step's are.
+        progress: Told of steps done.
+
+    Raises:
+        InputError: The training set is empty, or the loss is no longer finite.
+    """
+    began = time.monotonic()
+    if not len(encoding):
+        raise InputError("the training set is empty", mend="raise --limit-train")
+    accelerator = Accelerator(
+        mixed_precision="bf16" if device.dtype == "bfloat16" else "no", cpu=device.name == "cpu"
+    )
+    steps_per_epoch = math.ceil(len(encoding) / settings.batch_size)
+    total = max(1, round(settings.epochs * steps_per_epoch))
+    optimizer = torch.optim.AdamW(
+        _parameter_groups(model, settings.weight_decay),
+        lr=settings.learning_rate,
+        betas=(settings.adam_beta1, settings.adam_beta2),
+        eps=settings.adam_epsilon,
+    )
+    warmup = settings.warmup_steps + round(settings.warmup_ratio * total)
+    if (
+        warmup > total // 2
+    ):  # a short training would end before its peak rate; the report holds what was used
+        warmup = total // 2
+    schedule = get_linear_schedule_with_warmup(optimizer, warmup, total)
+    model, optimizer = accelerator.prepare(model, optimizer)
+    every = settings.evaluate_every or steps_per_epoch
+    best: tuple[float, int, dict[str, torch.Tensor] | None] = (-math.inf, total, None)
+    losses, scores = [], []
+    model.train()
+    progress.start(total)
+    for step, rows in enumerate(_steps(encoding.lengths, settings.batch_size, total, seed), 1):
+        losses.append(_step(model, encoding, rows, device, accelerator))
+        if not math.isfinite(losses[-1]):
+            raise InputError(
+                f"the loss is {losses[-1]} at step {step} of {total}",
+                where=f"seed {seed}",
+                mend="lower the learning rate with --set learning_rate=...",
+            )
+        accelerator.clip_grad_norm_(model.parameters(), settings.max_grad_norm)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad()
+        progress.advance(1)
+        if evaluate is not None and (step % every == 0 or step == total):
+            score = evaluate(model)
+            scores.append((step, score))
+            if score > best[0]:
+                best = (score, step, None if step == total else _copy(model))
+            model.train()
+    if best[2] is not None:
+        model.load_state_dict(best[2])
+    model.eval()
+    tenths = np.array_split(np.array(losses), min(10, len(losses)))
+    return TrainingReport(
+        steps=total,
+        windows=len(encoding),
+        warmup_steps=warmup,
+        effective_batch=settings.batch_size,
+        losses=tuple(float(part.mean()) for part in tenths),
+        dev_scores=tuple(scores),
+        chosen_step=best[1],
+        seconds=time.monotonic() - began,
+    )
+
+
+def _step(
+    model: Any, encoding: Encoding, rows: IndexArray, device: Device, accelerator: Accelerator
+) -> float:
+    """Accumulate the gradient of one step's mean loss; return that loss."""
+    count = max(decisions(encoding, rows), 1)
+    total = 0.0
+    for micro in length_batches(encoding.lengths, device.tokens, rows):
+        inputs = collate(encoding, micro, int(model.config.pad_token_id or 0), device.torch)
+        with accelerator.autocast():
+            loss = summed_loss(model, encoding, micro, inputs) / count
+        accelerator.backward(loss)
+        total += float(loss.detach())
+    return total
+
+
+def _steps(lengths: IndexArray, size: int, total: int, seed: int) -> Iterator[IndexArray]:
+    """Yield the windows of each of ``total`` steps, epoch after epoch."""
+    done, epoch = 0, 0
+    while done < total:
+        random = np.random.default_rng([seed, epoch])
+        order = random.permutation(len(lengths))
+        pool = size * STEPS_PER_POOL
+        steps: list[IndexArray] = []
+        for at in range(0, len(order), pool):
+            part = order[at : at + pool]
+            part = part[np.argsort(lengths[part], kind="stable")]
+            steps += [part[i : i + size] for i in range(0, len(part), size)]
+        for index in random.permutation(len(steps))[: total - done]:
+            yield steps[index]
+            done += 1
+        epoch += 1
+
+
+def _parameter_groups(model: Any, weight_decay: float) -> list[dict[str, Any]]:
+    """Split parameters into those with weight decay and those without: biases and norms have one dimension."""
+    trained = [p for p in model.parameters() if p.requires_grad]
+    return [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+
+
+def _copy(model: Any) -> dict[str, torch.Tensor]:
+    return {name: deepcopy(t.detach()).cpu() for name, t in model.state_dict().items()}

@@ -1,0 +1,1 @@
+"""Leaderboards: from records to tables, and from tables to terminal and markdown."""

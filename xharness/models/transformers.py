@@ -1,0 +1,306 @@
+"""The adapter for every encoder that the transformers Auto classes know."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from transformers import set_seed
+
+from xharness.data.examples import Bitext, PairExample, QuestionExample, Split, TaggingExample
+from xharness.errors import InputError
+from xharness.finetuning.dev_score import dev_score
+from xharness.finetuning.training import TrainingReport, train
+from xharness.inference.device import Device
+from xharness.inference.prediction import (
+    embed_sentences,
+    predict_classes,
+    predict_spans,
+    predict_tags,
+)
+from xharness.inference.progress import Progress, Silent
+from xharness.models.adapter import ModelInfo
+from xharness.models.checkpoints import (
+    HEAD_SUFFIX,
+    load_as_is,
+    load_config,
+    load_encoder,
+    load_tokenizer,
+    load_with_head,
+    weights_digest,
+)
+from xharness.models.encoding_cache import cached
+from xharness.specs.recipe import Settings
+from xharness.specs.task import TaskSpec
+from xharness.tasks import pair_classification, question_answering, retrieval, tagging
+from xharness.tasks.encoding import Encoding
+from xharness.tasks.pieces import IndexArray
+from xharness.tasks.predictions import Predictions
+
+#: Settings that decide an encoding.
+_ENCODING_SETTINGS = {"max_length", "doc_stride", "max_query_length"}
+
+
+class TransformersAdapter:
+    """Any encoder with a configuration and a tokenizer that the Auto classes open.
+
+    Args:
+        reference: A checkpoint folder or hub id.
+        device: Where it runs.
+
+    Raises:
+        InputError: The checkpoint does not open.
+    """
+
+    def __init__(self, reference: str, device: Device):
+        self.reference = reference
+        self.device = device
+        self._config = load_config(reference)
+        self._tokenizer, self._pieces = load_tokenizer(reference, self._config)
+        self._models: dict[str, Any] = {}
+
+    # -- training ---------------------------------------------------------------------------------------
+
+    def finetune(
+        self,
+        task: TaskSpec,
+        train_split: Split,
+        dev: Split | None,
+        settings: Settings,
+        seed: int,
+        into: Path,
+        progress: Progress,
+    ) -> TrainingReport:
+        """Fine-tune and leave model, tokenizer and ``training.json`` in the folder ``into``."""
+        set_seed(seed)
+        model = load_with_head(self.reference, task).to(self.device.torch)
+        encoding = self._encode(task, train_split, settings)
+        if np.any(getattr(encoding, "labels", np.zeros(1)) < 0):
+            raise InputError(f"{task.name} train has examples without a label")
+        evaluate = None
+        if settings.selection == "best_dev" and dev is not None:
+            dev_split = dev
+
+            def evaluate(current: Any) -> float:
+                found = self._predict_with(current, task, dev_split, settings, Silent())
+                return dev_score(task, dev_split, found)
+
+        report = train(model, encoding, settings, seed, self.device, evaluate, progress)
+        model.save_pretrained(into)
+        self._tokenizer.save_pretrained(into)
+        text = json.dumps(asdict(report), indent=2) + "\n"
+        (into / "training.json").write_text(text, encoding="utf-8")
+        return report
+
+    def finetuned(self, task: TaskSpec, folder: Path) -> TransformersAdapter:
+        """Return an adapter for the checkpoint that ``finetune`` left in a folder."""
+        return TransformersAdapter(str(folder), self.device)
+
+    # -- prediction -------------------------------------------------------------------------------------
+
+    def predict(
+        self,
+        task: TaskSpec,
+        split: Split,
+        settings: Settings,
+        progress: Progress,
+        dev: Split | None = None,
+    ) -> Predictions:
+        """Predict one split with the checkpoint's own head, or without one for retrieval."""
+        if task.kind == "retrieval":
+            return self._retrieve(task, split, settings, progress, dev)
+        if "head" not in self._models:
+            self._models["head"] = load_as_is(self.reference, task).to(self.device.torch)
+        return self._predict_with(self._models["head"], task, split, settings, progress)
+
+    def _predict_with(
+        self, model: Any, task: TaskSpec, split: Split, settings: Settings, progress: Progress
+    ) -> Predictions:
+        encoding = self._encode(task, split, settings)
+        counts = Counter(encoding.counts)
+        if isinstance(encoding, pair_classification.PairEncoding):
+            order = label_order(model.config.id2label, task, self.reference)
+            classes = order[predict_classes(model, encoding, self.device, progress)]
+            return Predictions(pair_classification.labels_of(classes, task), counts)
+        if isinstance(encoding, tagging.TaggingEncoding):
+            order = label_order(model.config.id2label, task, self.reference)
+            numbers = order[predict_tags(model, encoding, self.device, progress)]
+            examples = cast(list[TaggingExample], split.examples)
+            return Predictions(tagging.tags_of(numbers, examples, task), counts)
+        assert isinstance(encoding, question_answering.QuestionEncoding)
+        spans = predict_spans(
+            model,
+            encoding,
+            self.device,
+            progress,
+            n_best=settings.n_best,
+            max_answer_length=settings.max_answer_length,
+        )
+        questions = cast(list[QuestionExample], split.examples)
+        answers, empty = question_answering.answers_of(encoding, questions, *spans)
+        return Predictions(answers, counts + Counter(empty))
+
+    def _encode(self, task: TaskSpec, split: Split, settings: Settings) -> Encoding:
+        values = settings.model_dump(include=_ENCODING_SETTINGS)
+        key = (split.fingerprint, self._pieces.fingerprint, json.dumps(values, sort_keys=True))
+        if task.kind == "pair_classification":
+            pairs = cast(list[PairExample], split.examples)
+            return cached(
+                pair_classification.PairEncoding,
+                (*key, *task.labels),
+                lambda: pair_classification.encode(pairs, task, self._pieces, settings),
+            )
+        if task.kind == "tagging":
+            sentences = cast(list[TaggingExample], split.examples)
+            return cached(
+                tagging.TaggingEncoding,
+                (*key, *task.labels),
+                lambda: tagging.encode(sentences, task, self._pieces, settings),
+            )
+        questions = cast(list[QuestionExample], split.examples)
+        return cached(
+            question_answering.QuestionEncoding,
+            key,
+            lambda: question_answering.encode(questions, task, self._pieces, settings),
+        )
+
+    # -- retrieval --------------------------------------------------------------------------------------
+
+    def _retrieve(
+        self,
+        task: TaskSpec,
+        split: Split,
+        settings: Settings,
+        progress: Progress,
+        dev: Split | None,
+    ) -> Predictions:
+        bitext = cast(Bitext, split.examples[0])
+        if task.method == "nearest_neighbour":
+            source, target, counts = self._embed_bitext(bitext, settings, progress)
+            lines = retrieval.nearest_neighbours(source, target, bitext.target.texts)
+            values = [bitext.target.ids[line] for line in lines]
+            return Predictions(values, counts)
+        mined, counts = self._mine(bitext, settings, progress)
+        if split.stand_in is not None:
+            if bitext.gold is None:
+                raise InputError(f"{task.name} dev {split.language} has no gold pairs")
+            pairs, thresholds = retrieval.cross_fitted(mined, bitext.gold)
+            return Predictions(pairs, counts, {"cross_fitted_thresholds": thresholds})
+        dev_bitext = cast(Bitext, dev.examples[0]) if dev is not None else None
+        if dev_bitext is None or dev_bitext.gold is None:
+            raise InputError(
+                f"{task.name} {split.language} has no dev gold to take a threshold from",
+                mend="put the dev files beside the test files",
+            )
+        dev_mined, _ = self._mine(dev_bitext, settings, progress)
+        threshold = retrieval.best_threshold(dev_mined, dev_bitext.gold)
+        return Predictions(retrieval.cut(mined, threshold), counts, {"threshold": threshold})
+
+    def _mine(
+        self, bitext: Bitext, settings: Settings, progress: Progress
+    ) -> tuple[retrieval.MinedPairs, Counter[str]]:
+        source, target, counts = self._embed_bitext(bitext, settings, progress)
+        return retrieval.mine(source, target, bitext, settings.neighbours), counts
+
+    def _embed_bitext(
+        self, bitext: Bitext, settings: Settings, progress: Progress
+    ) -> tuple[retrieval.Vectors, retrieval.Vectors, Counter[str]]:
+        texts = list(dict.fromkeys((*bitext.source.texts, *bitext.target.texts)))
+        index = {text: i for i, text in enumerate(texts)}
+        encoding = retrieval.encode_sentences(texts, self._pieces, settings)
+        layer = settings.layer_of(self._layers)
+        before, after = self._pieces.template.single
+        vectors = embed_sentences(
+            self._encoder(layer),
+            encoding,
+            self.device,
+            progress,
+            layer=layer,
+            pooling=settings.pooling,
+            specials=(0, 0) if settings.pool_special_tokens else (len(before), len(after)),
+        )
+        source = vectors[[index[text] for text in bitext.source.texts]]
+        target = vectors[[index[text] for text in bitext.target.texts]]
+        return source, target, Counter(encoding.counts)
+
+    def _encoder(self, layer: int) -> Any:
+        """Return the encoder with its blocks up to ``layer``; those above are never computed."""
+        name = f"encoder-{layer}"
+        if name not in self._models:
+            encoder = load_encoder(self.reference, layer if layer < self._layers else None)
+            self._models[name] = encoder.to(self.device.torch)
+        return self._models[name]
+
+    # -- description ------------------------------------------------------------------------------------
+
+    @property
+    def _layers(self) -> int:
+        return int(self._config.num_hidden_layers)
+
+    def check_head(self, task: TaskSpec) -> None:
+        """Make sure that the checkpoint has the task's head, its labels those of the task by name."""
+        if task.kind == "retrieval":
+            return
+        suffix = HEAD_SUFFIX[task.kind]
+        architectures = getattr(self._config, "architectures", None) or ["none"]
+        # XLM's head is called XLMForQuestionAnsweringSimple.
+        if suffix not in architectures[0]:
+            raise InputError(
+                f"architecture {architectures[0]} has no head for {task.kind} tasks",
+                where=self.reference,
+                mend="leave out --no-finetune to train one",
+            )
+        if task.labels:
+            label_order(self._config.id2label, task, self.reference)
+
+    def describe(self) -> ModelInfo:
+        """Return what a record says of the model."""
+        return self._info
+
+    @cached_property
+    def _info(self) -> ModelInfo:
+        encoder = load_encoder(self.reference)
+        notes = []
+        if self._pieces.template.pair_specials and not self._pieces.uses_token_types:
+            notes.append("no token types")
+        if not self._tokenizer.is_fast:
+            notes.append("slow tokenizer")
+        return ModelInfo(
+            name=Path(self.reference).name,
+            reference=self.reference,
+            adapter="transformers",
+            architecture=self._config.model_type,
+            parameters=sum(p.numel() for p in encoder.parameters()),
+            weights_sha256=weights_digest(self.reference),
+            revision=getattr(self._config, "_commit_hash", None),
+            layers=self._layers,
+            notes=tuple(notes),
+        )
+
+
+def label_order(id2label: dict[int, str], task: TaskSpec, reference: str) -> IndexArray:
+    """Return the task's label index for each output of a head, matched by name.
+
+    Names are compared without regard to case; the task's aliases count.
+
+    Raises:
+        InputError: The head's labels are not the task's.
+    """
+    known = {label.casefold(): i for i, label in enumerate(task.labels)}
+    for alias, label in task.label_aliases.items():
+        known.setdefault(alias.casefold(), task.labels.index(label))
+    names = [str(id2label[i]) for i in range(len(id2label))]
+    numbers = [known.get(name.casefold(), -1) for name in names]
+    if sorted(numbers) != list(range(len(task.labels))):
+        raise InputError(
+            f"the head's labels ({', '.join(names)}) are not those of task {task.name} "
+            f"({', '.join(task.labels)})",
+            where=reference,
+            mend="name them in id2label of config.json",
+        )
+    return np.array(numbers, np.int64)

@@ -1,0 +1,224 @@
+"""The ``run`` verb: from what the user typed to a finished run with its tables."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from tabulate import tabulate
+
+from xharness.data.sources import DataSource, FileDataSource
+from xharness.errors import InputError
+from xharness.leaderboards.rendering import markdown, terminal
+from xharness.leaderboards.table import build_tables
+from xharness.records.store import read_records
+from xharness.runs.display import RunDisplay
+from xharness.runs.plan import Plan, RunOptions, make_plan
+from xharness.sample import CHECKPOINT as SAMPLE_CHECKPOINT
+from xharness.sample import DATA as SAMPLE_DATA
+from xharness.scoring.scores import check_profile
+from xharness.specs.recipe import Recipe
+from xharness.specs.registry import Benchmark, benchmark_of_suite, benchmark_of_tasks, load
+from xharness.specs.yaml_loading import parse_scalar
+from xharness.tasks.predictions import write_text
+
+
+@dataclass(frozen=True)
+class RunCommand:
+    """The options of ``xharness run`` as typed; see ``xharness run --help``."""
+
+    model: str
+    output: Path
+    suite: str | None
+    tasks: tuple[str, ...]
+    languages: str | None
+    data: str | None
+    recipe: str | None
+    seeds: str
+    limit: int | None
+    limit_train: int | None
+    overrides: tuple[str, ...]
+    profile: str
+    finetune: bool
+    device: str
+    dtype: str
+    tokens: int | None
+
+    def execute(self, dry_run: bool = False) -> None:
+        """Plan and run; print and write the tables.
+
+        Raises:
+            InputError: Wrong use or unusable input.
+        """
+        benchmark = self._benchmark()
+        options = self._options(benchmark)
+        source = self._source(benchmark)
+        console = Console(stderr=True)
+        _quiet_libraries()
+        # Here begins torch; everything that can be refused without it was refused above.
+        from xharness.inference.device import choose_device
+        from xharness.models.adapter import open_model
+        from xharness.runs.runner import Runner
+
+        device = choose_device(self.device, self.dtype, self.tokens)
+        reference = str(SAMPLE_CHECKPOINT) if self.model == "sample" else self.model
+        model = open_model(reference, device)
+        if not self.finetune:
+            for task in benchmark.tasks:
+                model.check_head(task)
+        with console.status("reading the data") as status:
+            plan = make_plan(
+                benchmark,
+                model.describe(),
+                source,
+                options,
+                lambda name: status.update(f"reading {name}"),
+            )
+        _print_plan(plan, console)
+        if dry_run:
+            return
+        with RunDisplay(console, len(plan.stages())) as display:
+            paths = Runner(plan, model, source, device, self.output).run(display)
+        tables = build_tables(read_records(paths), benchmark)
+        write_text(self.output / "leaderboard.md", markdown(tables))
+        print(terminal(tables))
+        console.print(f"tables: {self.output / 'leaderboard.md'}", markup=False, highlight=False)
+
+    def _benchmark(self) -> Benchmark:
+        if (self.suite is None) == (not self.tasks):
+            raise InputError("give either --suite or --task", mend="for example --suite xtreme")
+        if self.suite is not None:
+            return benchmark_of_suite(self.suite)
+        return benchmark_of_tasks(self.tasks)
+
+    def _options(self, benchmark: Benchmark) -> RunOptions:
+        check_profile(self.profile)
+        return RunOptions(
+            recipe=load(Recipe, self.recipe or benchmark.recipe),
+            overrides=_overrides(self.overrides, benchmark),
+            seeds=_seeds(self.seeds),
+            languages=_listed(self.languages),
+            limit=self.limit,
+            limit_train=self.limit_train,
+            finetune=self.finetune,
+            profile=self.profile,
+            command=self.line(),
+        )
+
+    def _source(self, benchmark: Benchmark) -> DataSource:
+        data = self.data or benchmark.data
+        if data is None:
+            raise InputError(
+                f"no data given for {benchmark.name}",
+                where="--data",
+                mend="give the folder in the layout of XTREME's download, or --data hub",
+            )
+        if data == "sample":
+            return FileDataSource(SAMPLE_DATA)
+        if data == "hub" or data.startswith("hub:"):
+            from xharness.data.hub import HubDataSource
+
+            return HubDataSource(data.partition(":")[2] or None)
+        return FileDataSource(Path(data))
+
+    def line(self) -> str:
+        """Return the command line that makes this run again."""
+        words = ["xharness", "run", "--model", self.model]
+        if self.suite is not None:
+            words += ["--suite", self.suite]
+        for task in self.tasks:
+            words += ["--task", task]
+        named = {
+            "--languages": self.languages,
+            "--data": self.data,
+            "--recipe": self.recipe,
+            "--seeds": self.seeds,
+            "--limit": self.limit,
+            "--limit-train": self.limit_train,
+            "--profile": self.profile,
+        }
+        for flag, value in named.items():
+            if value is not None:
+                words += [flag, str(value)]
+        for override in self.overrides:
+            words += ["--set", override]
+        if not self.finetune:
+            words.append("--no-finetune")
+        return shlex.join([*words, "--output", str(self.output)])
+
+
+def _overrides(pairs: tuple[str, ...], benchmark: Benchmark) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    scopes = {task.name for task in benchmark.tasks} | {
+        task.training for task in benchmark.tasks if task.training
+    }
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise InputError(f"{pair!r} is not KEY=VALUE", where="--set")
+        scope = key.rpartition(".")[0]
+        if scope and scope not in scopes:
+            raise InputError(
+                f"{scope!r} is no task or training set of {benchmark.name}",
+                where="--set",
+                mend=f"one of {', '.join(sorted(scopes))}",
+            )
+        values[key] = parse_scalar(value)
+    return values
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    try:
+        seeds = tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        raise InputError(f"{text!r} is no list of whole numbers", where="--seeds") from error
+    if len(set(seeds)) != len(seeds) or min(seeds) < 0:
+        raise InputError(f"{text!r}: seeds must be distinct and not negative", where="--seeds")
+    return seeds
+
+
+def _listed(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _print_plan(plan: Plan, console: Console) -> None:
+    rows = []
+    for part in plan.tasks:
+        settings = part.settings
+        tests = [test for test in part.tests if test.absent is None]
+        holes = [t.language for t in part.tests if t.absent == "no data"]
+        steps = -(-part.train_examples // settings.batch_size) * settings.epochs
+        rows.append(
+            [
+                part.task.title,
+                part.task.training or "-",
+                part.train_examples or "-",
+                round(steps) if part.train_examples else "-",
+                f"{settings.learning_rate:g}" if part.train_examples else "-",
+                len(tests),
+                sum(test.examples for test in tests),
+                " ".join(holes) or "-",
+            ]
+        )
+    header = ["task", "training set", "train", "steps", "rate", "languages", "test", "without data"]
+    text = tabulate(rows, header, "simple", colalign=("left", "left", *["right"] * 5, "left"))
+    model = plan.model
+    console.print(
+        f"{plan.benchmark.title}: {model.name} ({model.architecture}, "
+        f"{model.parameters / 1e6:.1f} M parameters), seeds {', '.join(map(str, plan.options.seeds))}, "
+        f"recipe {plan.options.recipe.name}\n\n{text}\n",
+        markup=False,
+        highlight=False,
+    )
+
+
+def _quiet_libraries() -> None:
+    """Keep other libraries' progress bars and advice out of the run's own display."""
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    warnings.filterwarnings("ignore", module=r"torch\..*|transformers\..*")

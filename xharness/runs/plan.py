@@ -1,0 +1,313 @@
+"""The plan: every stage of a run, decided before the first one begins."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from xharness.data.examples import Split
+from xharness.data.sources import DataSource
+from xharness.errors import InputError
+from xharness.models.adapter import ModelInfo
+from xharness.specs.recipe import PREDICTION_SETTINGS, Recipe, Settings
+from xharness.specs.registry import Benchmark
+from xharness.specs.task import TaskSpec
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the user asked for, beyond the benchmark and the model.
+
+    Attributes:
+        recipe: The recipe.
+        overrides: Values of ``--set``.
+        seeds: Seeds of the fine-tuning.
+        languages: Test languages to run; all where absent.
+        limit: Test and dev examples a language at most.
+        limit_train: Training examples at most.
+        finetune: Whether to train a head; otherwise the checkpoint must have it.
+        profile: Scoring profile.
+        command: The command line, kept in each record.
+    """
+
+    recipe: Recipe
+    overrides: dict[str, Any]
+    seeds: tuple[int, ...]
+    languages: tuple[str, ...] | None
+    limit: int | None
+    limit_train: int | None
+    finetune: bool
+    profile: str
+    command: str
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """One language of a task.
+
+    Attributes:
+        language: Language code.
+        examples: Examples that are predicted.
+        available: Examples before a limit.
+        fingerprint: Hash of what was read.
+        absent: Why there is nothing to predict, where there is not.
+    """
+
+    language: str
+    examples: int = 0
+    available: int = 0
+    fingerprint: str = ""
+    absent: str | None = None
+
+
+@dataclass(frozen=True)
+class TaskPlan:
+    """One task of a run.
+
+    Attributes:
+        task: The specification.
+        settings: Resolved hyperparameters.
+        training_key: Folder name of the fine-tuned model that it uses; tasks with the same training set and
+            settings share it. ``None`` where no model is fine-tuned.
+        seeds: Seeds that it runs with; one for a task without fine-tuning.
+        tests: Its test languages.
+        train_examples: Size of the training split.
+        train_fingerprint: Hash of what was read of the training and dev splits.
+    """
+
+    task: TaskSpec
+    settings: Settings
+    training_key: str | None
+    seeds: tuple[int, ...]
+    tests: tuple[TestSet, ...]
+    train_examples: int
+    train_fingerprint: str
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A unit of work that is finished whole or not at all."""
+
+    kind: Literal["finetune", "predict", "score"]
+    plan: TaskPlan
+    seed: int
+    language: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Return a name that is unique in the run and fit for a file."""
+        what = self.plan.training_key if self.kind == "finetune" else self.plan.task.name
+        parts = [self.kind, str(what), f"seed-{self.seed}"]
+        return "_".join(parts if self.language is None else [*parts, self.language])
+
+    @property
+    def title(self) -> str:
+        """Return what people see of it."""
+        title = self.plan.task.title
+        if self.kind == "finetune":
+            return f"fine-tune {self.plan.task.training} (seed {self.seed})"
+        return f"{self.kind} {title} {self.language or ''}".rstrip() + f" (seed {self.seed})"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything a run will do.
+
+    Attributes:
+        benchmark: The suite or tasks.
+        model: The model.
+        options: What the user asked for.
+        source: Description of the data source.
+        tasks: Each task's part.
+    """
+
+    benchmark: Benchmark
+    model: ModelInfo
+    options: RunOptions
+    source: dict[str, str]
+    tasks: tuple[TaskPlan, ...]
+
+    def stages(self) -> list[Stage]:
+        """Return all stages in order: each fine-tuning, then what depends on it, seed by seed."""
+        stages: list[Stage] = []
+        tuned: set[tuple[str, int]] = set()
+        for seed in self.options.seeds:
+            for plan in self._grouped():
+                if seed not in plan.seeds:
+                    continue
+                if plan.training_key is not None and (plan.training_key, seed) not in tuned:
+                    tuned.add((plan.training_key, seed))
+                    stages.append(Stage("finetune", plan, seed))
+                stages += [
+                    Stage("predict", plan, seed, test.language)
+                    for test in plan.tests
+                    if test.absent is None
+                ]
+                stages.append(Stage("score", plan, seed))
+        return stages
+
+    def _grouped(self) -> list[TaskPlan]:
+        """Return the tasks with those that share a fine-tuned model next to each other."""
+        order: dict[object, list[TaskPlan]] = {}
+        for plan in self.tasks:
+            order.setdefault(plan.training_key or plan.task.name, []).append(plan)
+        return [plan for group in order.values() for plan in group]
+
+    def identity(self) -> dict[str, Any]:
+        """Return what makes this plan the same as another; scoring and the device are not part of it."""
+        return {
+            "model": self.model.reference,
+            "weights": self.model.weights_sha256,
+            "tasks": {p.task.name: spec_digest(p.task) for p in self.tasks},
+            "settings": {p.task.name: p.settings.model_dump(mode="json") for p in self.tasks},
+            "seeds": list(self.options.seeds),
+            "languages": None if self.options.languages is None else list(self.options.languages),
+            "limit": self.options.limit,
+            "limit_train": self.options.limit_train,
+            "finetune": self.options.finetune,
+            "data": self.source,
+        }
+
+
+def spec_digest(task: TaskSpec) -> str:
+    """Return the SHA-256 of a specification's content."""
+    content = task.model_dump(mode="json")
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def make_plan(
+    benchmark: Benchmark,
+    model: ModelInfo,
+    source: DataSource,
+    options: RunOptions,
+    on_split: Callable[[str], None] = lambda _: None,
+) -> Plan:
+    """Read every split once, so that bad data end the run before anything is trained.
+
+    A test language whose files are absent becomes a hole, unless it was named in ``languages``.
+
+    Args:
+        benchmark: What to run.
+        model: The model.
+        source: Where the data come from.
+        options: What the user asked for.
+        on_split: Told the name of each split before it is read.
+
+    Raises:
+        InputError: A training file, a whole task's data or a language that was asked for is absent, or a file
+            does not read.
+    """
+    _check_languages(benchmark, options.languages)
+    trainings: dict[tuple[str | None, str], tuple[int, str]] = {}
+    plans = []
+    for task in benchmark.tasks:
+        if options.languages is not None and not set(options.languages) & set(task.languages):
+            continue
+        settings = options.recipe.resolve(task, options.overrides)
+        tuned = task.kind != "retrieval" and options.finetune
+        train_examples, train_fingerprint = 0, ""
+        if tuned:
+            key = (task.training, settings.selection)
+            if key not in trainings:
+                on_split(f"{task.name} train")
+                train, dev = training_splits(task, settings, source, options)
+                prints = (train.fingerprint, "" if dev is None else dev.fingerprint)
+                trainings[key] = (len(train), "-".join(prints))
+            train_examples, train_fingerprint = trainings[key]
+        tests = []
+        for language in task.languages:
+            on_split(f"{task.name} {language}")
+            tests.append(_test_set(task, language, source, options))
+        if all(test.absent for test in tests):
+            # Reading says which file is missing and what lies there instead.
+            source.read(task, "test", tests[0].language, 1)
+        plans.append(
+            TaskPlan(
+                task=task,
+                settings=settings,
+                training_key=_training_key(task, settings) if tuned else None,
+                seeds=options.seeds if tuned else options.seeds[:1],
+                tests=tuple(tests),
+                train_examples=train_examples,
+                train_fingerprint=train_fingerprint,
+            )
+        )
+    return Plan(benchmark, model, options, source.describe(), tuple(plans))
+
+
+def training_splits(
+    task: TaskSpec, settings: Settings, source: DataSource, options: RunOptions
+) -> tuple[Split, Split | None]:
+    """Read the English training split, and the dev split where the checkpoint is chosen on it."""
+    train = source.read(task, "train", "en", options.limit_train)
+    dev = None
+    if settings.selection == "best_dev" and source.has(task, "dev", "en"):
+        dev = source.read(task, "dev", "en", options.limit)
+    return train, dev
+
+
+def _check_languages(benchmark: Benchmark, languages: tuple[str, ...] | None) -> None:
+    known = {language for task in benchmark.tasks for language in task.languages}
+    for language in languages or ():
+        if language not in known:
+            raise InputError(
+                f"no task of {benchmark.name} has the language {language!r}",
+                where="--languages",
+                mend=f"one of {', '.join(sorted(known))}",
+            )
+
+
+def _test_set(task: TaskSpec, language: str, source: DataSource, options: RunOptions) -> TestSet:
+    if options.languages is not None and language not in options.languages:
+        return TestSet(language, absent="not asked for")
+    if options.languages is None and not source.has(task, "test", language):
+        return TestSet(language, absent="no data")
+    split: Split = source.read(task, "test", language, options.limit)
+    return TestSet(language, split.size, split.available, split.fingerprint)
+
+
+def _training_key(task: TaskSpec, settings: Settings) -> str:
+    """Name the fine-tuned model: training set and a digest of the settings that shape it."""
+    shaping = settings.model_dump(mode="json", exclude=set(PREDICTION_SETTINGS))
+    content = json.dumps([shaping, list(task.labels), task.kind], sort_keys=True)
+    return f"{task.training}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
+
+
+def check_same_plan(path: Path, identity: dict[str, Any]) -> None:
+    """Write a plan's identity into a new output folder, or compare it with the one there.
+
+    Raises:
+        InputError: The folder belongs to another plan; names the first difference.
+    """
+    if path.is_file():
+        try:
+            there = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"not readable: {error}", where=path, mend="use a new folder"
+            ) from error
+        difference = _first_difference(there, json.loads(json.dumps(identity)))
+        if difference:
+            raise InputError(
+                f"the folder holds another plan: {difference}",
+                where=path.parent,
+                mend="use another --output, or delete the folder",
+            )
+        return
+    aside = path.with_name(f".{path.name}.partial")
+    aside.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+    aside.replace(path)
+
+
+def _first_difference(there: Any, here: Any, key: str = "") -> str | None:
+    if isinstance(there, dict) and isinstance(here, dict):
+        for name in dict.fromkeys((*there, *here)):
+            inner = _first_difference(there.get(name), here.get(name), f"{key}.{name}".strip("."))
+            if inner:
+                return inner
+        return None
+    return None if there == here else f"{key} was {there!r}, is {here!r}"

@@ -1,0 +1,194 @@
+"""Spans of tag sequences, counted over integer arrays.
+
+One set of boundary rules serves all schemes; they differ in how a tag is split into prefix and type:
+
+=================  ==============================================================  =======================
+scheme             prefix, type                                                    source
+=================  ==============================================================  =======================
+``seqeval-1.2.2``  first letter; the rest after its first hyphen, ``_`` if empty   seqeval 1.2.2, mode None
+``seqeval-0.0.12`` first letter; all after the last hyphen, the tag if it has none seqeval 0.0.12
+``iob2``           ``B``/``I`` and what follows the hyphen; anything else is ``O`` strict IOB2
+``runs``           none; the whole tag                                             ours, for POS
+=================  ==============================================================  =======================
+
+So seqeval 1.2.2 reads the POS tag ``NOUN`` as prefix ``N`` and type ``OUN``, and ``X`` and ``O`` as type ``_``: a span
+of ``X`` at the end of a sentence never closes, and the next sentence may go on with it. All of that is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xharness.scoring.tag_lines import BLANK, IntArray
+
+Scheme = Literal["seqeval-1.2.2", "seqeval-0.0.12", "iob2", "runs"]
+
+#: Prefixes that boundary rules name; any other is ``_OTHER``.
+_PREFIXES = "OBIES."
+_OTHER = len(_PREFIXES)
+#: A span ends between two tokens with these prefixes whatever their types...
+_ENDS = {"E?", "S?", "BB", "BS", "BO", "IB", "IS", "IO"}
+#: ...and one starts at the second of two tokens with these.
+_STARTS = {"?B", "?S", "EE", "EI", "SE", "SI", "OE", "OI"}
+#: Prefixes of no span, at which a change of type means nothing.
+_OUTSIDE = "O."
+
+#: Up to this many distinct tags, boundaries are looked up in a table of all pairs of tags.
+_TABLE_LIMIT = 512
+
+
+@dataclass(frozen=True)
+class SpanCounts:
+    """How many spans were right.
+
+    Attributes:
+        correct: Spans with the gold begin, end and type.
+        predicted: Spans in the predictions.
+        gold: Spans in the gold file.
+    """
+
+    correct: int
+    predicted: int
+    gold: int
+
+    def figures(self) -> dict[str, float]:
+        """Return micro-averaged F1, precision and recall in percent; an undefined ratio is 0 (seqeval)."""
+        precision = self.correct / self.predicted if self.predicted else 0.0
+        recall = self.correct / self.gold if self.gold else 0.0
+        both = precision + recall
+        f1 = 2 * precision * recall / both if both else 0.0
+        return {"f1": 100 * f1, "precision": 100 * precision, "recall": 100 * recall}
+
+
+def _split_seqeval_1(tag: str) -> tuple[str, str]:
+    return tag[0], tag[1:].split("-", maxsplit=1)[-1] or "_"
+
+
+def _split_seqeval_0(tag: str) -> tuple[str, str]:
+    return tag[0], tag.rsplit("-", maxsplit=1)[-1]
+
+
+def is_iob2(tag: str) -> bool:
+    """Tell whether a tag is ``O``, or ``B-`` or ``I-`` with a type."""
+    return tag == "O" or (tag[:2] in ("B-", "I-") and len(tag) > 2)
+
+
+def _split_iob2(tag: str) -> tuple[str, str]:
+    return (tag[0], tag[2:]) if is_iob2(tag) and tag != "O" else ("O", "")
+
+
+def _split_runs(tag: str) -> tuple[str, str]:
+    return "", tag
+
+
+_SPLITS: dict[Scheme, Callable[[str], tuple[str, str]]] = {
+    "seqeval-1.2.2": _split_seqeval_1,
+    "seqeval-0.0.12": _split_seqeval_0,
+    "iob2": _split_iob2,
+    "runs": _split_runs,
+}
+
+
+def _prefix_table(pairs: set[str]) -> NDArray[np.bool_]:
+    """Turn rules such as ``BO`` and ``E?`` into a table by prefix number, (prefixes, prefixes)."""
+    table = np.zeros((_OTHER + 1, _OTHER + 1), dtype=bool)
+    for pair in pairs:
+        first, second = pair[0], pair[1]
+        rows = slice(None) if first == "?" else _PREFIXES.index(first)
+        columns = slice(None) if second == "?" else _PREFIXES.index(second)
+        table[rows, columns] = True
+    return table
+
+
+_END_TABLE = _prefix_table(_ENDS)
+_START_TABLE = _prefix_table(_STARTS)
+_INSIDE = np.array([prefix not in _OUTSIDE for prefix in _PREFIXES] + [True])
+
+
+class SpanReader:
+    """Finds the spans of tag sequences under one scheme.
+
+    Args:
+        tags: The vocabulary: tag of each id, ``""`` for ``BLANK``.
+        scheme: The scheme.
+    """
+
+    def __init__(self, tags: Sequence[str], scheme: Scheme):
+        split = _SPLITS[scheme]
+        # Between sentences seqeval puts an O. Whether the run scheme's outside has a type of its own is all one.
+        outside = ("O", "") if scheme == "runs" else split("O")
+        parts = [split(tag) if tag else outside for tag in tags]
+        types = {kind: index for index, kind in enumerate(dict.fromkeys(t for _, t in parts))}
+        numbers = [_PREFIXES.find(prefix) if prefix else -1 for prefix, _ in parts]
+        self._prefixes = np.array([_OTHER if n < 0 else n for n in numbers], dtype=np.int16)
+        self._types = np.array([types[kind] for _, kind in parts], dtype=np.int32)
+        self._strict = scheme == "iob2"
+        self._table = None
+        if len(tags) <= _TABLE_LIMIT:
+            every = np.arange(len(tags))
+            self._table = self._boundaries(every[:, None], every[None, :])  # (tags, tags)
+
+    def _boundaries(self, before: IntArray, after: IntArray) -> NDArray[np.uint8]:
+        """Return for pairs of adjacent tags: 1 if a span ends between them, plus 2 if one starts at the second."""
+        first, second = self._prefixes[before], self._prefixes[after]
+        changed = self._types[before] != self._types[after]
+        end = _END_TABLE[first, second] | (_INSIDE[first] & changed)
+        start = _START_TABLE[first, second] | (_INSIDE[second] & changed)
+        flags: NDArray[np.uint8] = end.astype(np.uint8) | (start.astype(np.uint8) << np.uint8(1))
+        return flags
+
+    def _flags(self, ids: IntArray) -> tuple[IntArray, NDArray[np.uint8]]:
+        """Return the tag before each boundary and the boundary's flags, both (lines + 1,)."""
+        around = np.empty(len(ids) + 2, dtype=np.int32)
+        around[0] = around[-1] = BLANK
+        around[1:-1] = ids
+        before, after = around[:-1], around[1:]
+        if self._table is None:
+            return before, self._boundaries(before, after)
+        return before, self._table.take(before * np.int32(len(self._table)) + after)
+
+    def count(self, gold: IntArray, predicted: IntArray) -> SpanCounts:
+        """Count the spans of two equally long tag sequences, blank lines between sentences included.
+
+        Args:
+            gold: Gold tag ids. (lines,)
+            predicted: Predicted tag ids. (lines,)
+        """
+        gold_before, gold_flags = self._flags(gold)
+        before, flags = self._flags(predicted)
+        gold_ends, ends = (gold_flags & 1).view(bool), (flags & 1).view(bool)
+        gold_begins, begins = _Begins(gold_flags), _Begins(flags)
+        common = np.flatnonzero(gold_ends & ends)
+        first, second = gold_begins.of(common), begins.of(common)
+        right = first == second
+        right &= self._types.take(gold_before.take(common)) == self._types.take(before.take(common))
+        if self._strict:
+            right &= self._begins_right(gold, first)
+            ends = self._begins_right(predicted, begins.of(np.flatnonzero(ends)))
+            gold_ends = self._begins_right(gold, gold_begins.of(np.flatnonzero(gold_ends)))
+            right &= self._begins_right(predicted, second)
+        return SpanCounts(*(int(np.count_nonzero(spans)) for spans in (right, ends, gold_ends)))
+
+    def _begins_right(self, ids: IntArray, begins: IntArray) -> NDArray[np.bool_]:
+        """Tell which spans begin with ``B``; strict IOB2 knows no others."""
+        right: NDArray[np.bool_] = self._prefixes[ids[begins]] == _PREFIXES.index("B")
+        return right
+
+
+class _Begins:
+    """Where the span that ends at a boundary began: the last start before it, 0 where there was none."""
+
+    def __init__(self, flags: NDArray[np.uint8]):
+        starts = (flags >> np.uint8(1)).view(bool)
+        self._starts = np.concatenate([[0], np.flatnonzero(starts)])
+        self._so_far: NDArray[Any] = np.cumsum(starts, dtype=np.int32)
+
+    def of(self, ends: IntArray) -> IntArray:
+        # A span cannot end before the first token, so an end is never 0.
+        begins: IntArray = self._starts[self._so_far[ends - 1]]
+        return begins

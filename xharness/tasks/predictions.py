@@ -1,0 +1,114 @@
+"""Predictions and gold as files in the XTREME submission layout: the border between models and scoring.
+
+One file a language, ``<task>/test-<language>.tsv`` or ``.json``: a label or tag a line, a blank line between
+sentences; answers by question id; pairs of ids.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from xharness.data.examples import (
+    Bitext,
+    Example,
+    PairExample,
+    QuestionExample,
+    Split,
+    TaggingExample,
+)
+from xharness.specs.task import TaskSpec
+from xharness.tasks.retrieval import Pair, first_of_equal
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Decisions on one split, in its order.
+
+    Attributes:
+        values: Labels; tags by sentence; answers by question id; line numbers; or pairs of ids, by kind.
+        counts: Fallbacks and truncations, by name.
+        details: Anything else a record should hold, such as a threshold.
+    """
+
+    values: Sequence[str] | Sequence[Sequence[str]] | dict[str, str] | Sequence[Pair]
+    counts: Counter[str] = field(default_factory=Counter)
+    details: dict[str, float | str | list[float]] = field(default_factory=dict)
+
+
+def prediction_text(task: TaskSpec, predictions: Predictions) -> str:
+    """Return the content of a prediction file."""
+    values = predictions.values
+    if task.kind == "question_answering":
+        return json.dumps(values, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
+    if task.kind == "tagging":
+        return _sentences(cast(Sequence[Sequence[str]], values))
+    if task.method == "mining":
+        return _pairs(cast(Sequence[Pair], values))
+    return "".join(f"{value}\n" for value in cast(Sequence[str], values))
+
+
+def gold_text(task: TaskSpec, split: Split) -> str | None:
+    """Return the content of a gold file, or ``None`` where the data hold no gold."""
+    examples: Sequence[Example] = split.examples
+    if task.kind == "question_answering":
+        questions = cast(Sequence[QuestionExample], examples)
+        return None if not any(q.answers for q in questions) else _squad(questions)
+    if task.kind == "tagging":
+        tags = [e.tags for e in cast(Sequence[TaggingExample], examples)]
+        return None if None in tags else _sentences([t for t in tags if t is not None])
+    if task.kind == "pair_classification":
+        labels = [e.label for e in cast(Sequence[PairExample], examples)]
+        return None if None in labels else "".join(f"{label}\n" for label in labels)
+    bitext = cast(Bitext, examples[0])
+    if bitext.gold is None:
+        return None
+    if task.method == "mining":
+        return _pairs(sorted(bitext.gold))
+    # Equal target sentences are one target, under the lowest line number, here as in the predictions.
+    canonical = first_of_equal(bitext.target.texts)
+    line_of = {name: int(canonical[i]) for i, name in enumerate(bitext.target.ids)}
+    target_of = dict(bitext.gold)
+    return "".join(f"{line_of[target_of[name]]}\n" for name in bitext.source.ids)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file aside and rename it, so that a reader never sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.partial")
+    aside.write_text(text, encoding="utf-8", newline="\n")
+    aside.replace(path)
+
+
+def _sentences(tags: Sequence[Sequence[str]]) -> str:
+    return "\n".join("".join(f"{tag}\n" for tag in sentence) for sentence in tags)
+
+
+def _pairs(pairs: Sequence[Pair]) -> str:
+    return "".join(f"{source}\t{target}\n" for source, target in pairs)
+
+
+def _squad(questions: Sequence[QuestionExample]) -> str:
+    by_context: dict[str, list[QuestionExample]] = {}
+    for question in questions:
+        by_context.setdefault(question.context, []).append(question)
+    paragraphs = [
+        {
+            "context": context,
+            "qas": [
+                {
+                    "id": q.id,
+                    "question": q.question,
+                    "answers": [{"text": a.text, "answer_start": a.start} for a in q.answers],
+                }
+                for q in group
+            ],
+        }
+        for context, group in by_context.items()
+    ]
+    document = {"version": "1.1", "data": [{"title": "", "paragraphs": paragraphs}]}
+    return json.dumps(document, ensure_ascii=False, indent=0) + "\n"
