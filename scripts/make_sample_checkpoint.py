@@ -47,7 +47,7 @@ SPECIAL: Final = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 MASK_RATE: Final = 0.25
 PIECE_DROPOUT: Final = 0.1  # BPE dropout, so that the pieces of unseen words are trained too
 TEMPERATURE: Final = 0.07
-PAIRS, PASSAGES, SENTENCES = 32, 16, 48  # sequences a step for each objective
+PAIRS, PASSAGES, SENTENCES = 16, 8, 32  # sequences a step for each objective
 PEAK_RATE: Final = 2e-3
 WARMUP: Final = 0.1
 LOSSES: Final = ("translation", "matching", "passage", "likeness")
@@ -64,8 +64,8 @@ class Unit:
 def main() -> None:
     """Train and write the checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--steps", type=int, default=2500)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=1400)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--output", type=Path, default=CHECKPOINT)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -121,7 +121,7 @@ def look_alikes(units: Sequence[Unit], count: int = 8) -> list[list[int]]:
 
 def train_tokenizer(texts: Sequence[str]) -> Tokenizer:
     """BPE over words; punctuation and every Chinese character stand alone, as in pre-split data."""
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer = Tokenizer(models.BPE(unk_token=SPECIAL[3]))
     tokenizer.normalizer = normalizers.NFKC()
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -247,7 +247,7 @@ def pretrain(units: Sequence[Unit], tokenizer: Tokenizer, steps: int) -> BertFor
             hidden_size=128,
             num_hidden_layers=4,
             num_attention_heads=4,
-            intermediate_size=512,
+            intermediate_size=256,
             max_position_embeddings=MAX_POSITIONS,
             type_vocab_size=1,
             pad_token_id=1,
@@ -274,7 +274,7 @@ def pretrain(units: Sequence[Unit], tokenizer: Tokenizer, steps: int) -> BertFor
                 likeness_loss(model, *batches.sentences()),
             ]
         )
-        losses.sum().backward()
+        torch.autograd.backward(losses.sum())
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()

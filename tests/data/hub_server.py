@@ -55,6 +55,7 @@ def serve(repositories: dict[str, Served]) -> Iterator[Hub]:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     served: dict[str, Served]
     log: list[str]
 

@@ -248,7 +248,7 @@ class Runner:
                 },
                 train_examples=training.get("train_examples"),
                 train_counts=training.get("train_counts", {}),
-                notes=tuple(n for n in (self._plan.source.get(f"note_{task.name}"),) if n),
+                notes=_notes(found, training.get("train_origin", {})),
             ),
             environment={**software(), **self._device.describe()},
             command=options.command,
@@ -275,6 +275,12 @@ class Runner:
                 details=result["details"],
             )
         return results
+
+
+def _notes(found: dict[str, Receipt], train_origin: dict[str, str]) -> tuple[str, ...]:
+    """Return how the data that were read differ from the official ones, as their source says."""
+    origins = [train_origin, *(receipt.result["origin"] for receipt in found.values())]
+    return tuple(sorted({origin["note"] for origin in origins if "note" in origin}))
 
 
 def peak_mib() -> float:

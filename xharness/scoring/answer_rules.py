@@ -93,5 +93,6 @@ def _refuse_language(language: str) -> NoReturn:
     known = ", ".join(sorted([*_MLQA_ARTICLES, "hi", "zh"]))
     raise InputError(
         f"MLQA's official script does not know the language {language!r}, only {known}",
+        where=f"language {language}",
         mend="use --profile strict",
     )

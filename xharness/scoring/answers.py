@@ -92,6 +92,8 @@ def score_answers(
     counts["gold_empty_answers"] = sum(not any(map(str.strip, texts)) for _, texts in questions)
     counts.update(gold_counts(gold_counter))
     total = len(questions)
+    if not questions[0][1]:
+        return LanguageScore.of({}, counts, f"no gold answers in {gold}")
     figures = {"exact_match": 100.0 * exact / total, "f1": 100.0 * f1 / total}
     return LanguageScore.of(figures, counts)
 
@@ -123,7 +125,7 @@ def read_questions(path: Path) -> tuple[list[Question], Counter[str]]:
     """Read the questions of a SQuAD file in their order, and count what needed mending.
 
     Raises:
-        InputError: The file is not SQuAD JSON, holds no question, or a question has no answer.
+        InputError: The file is not SQuAD JSON, holds no question, or some but not all questions lack an answer.
     """
     raw, counts = read_bytes(path)
     data, counts["duplicate_keys"] = parse_json(raw, path, skip=_NOT_SCORED)
@@ -139,11 +141,16 @@ def read_questions(path: Path) -> tuple[list[Question], Counter[str]]:
             counts["integer_ids"] += 1
         if type(identifier) is not str or set(map(type, texts)) - {str}:
             _refuse_question(qa, raw, path, "has an id or an answer that is not a string")
-        if not texts:
-            _refuse_question(qa, raw, path, "has no gold answer")
         questions.append((identifier, texts))
     if not questions:
         raise InputError("no question in the file", where=path, mend="give a SQuAD 1.1 file")
+    without = [identifier for identifier, texts in questions if not texts]
+    if without and len(without) < len(questions):
+        raise InputError(
+            f"question {without[0]!r} has no gold answer",
+            where=place_of(without[0], raw, path),
+            mend="add its answer, or leave the question out",
+        )
     return questions, counts
 
 

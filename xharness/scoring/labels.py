@@ -53,7 +53,7 @@ def score_labels(predictions: Path, gold: Path, labels: Collection[str] = ()) ->
         counts["gold_unknown_labels"] = sum(label not in known for label in truth)
     counts.update(gold_counts(gold_lines.counts))
     reason = constant_gold(set(truth), len(truth), gold)
-    return LanguageScore.of({"accuracy": 100 * correct / len(truth)}, counts, reason)
+    return LanguageScore.of({"accuracy": correct / len(truth) * 100}, counts, reason)
 
 
 def _as_long_as(truth: list[str], lines: Lines, gold: Path) -> list[str]:

@@ -55,6 +55,7 @@ class HubTable(SpecModel):
 
     Attributes:
         repository: Data set id; the source's own where absent.
+        revision: Commit, tag or branch of that other repository; ``main`` where absent.
         config: Configuration name, may hold the placeholders of ``FileSource``.
         split: Split name on the hub.
         where: Rows to keep, as column to value; a value may hold placeholders.
@@ -63,6 +64,7 @@ class HubTable(SpecModel):
     """
 
     repository: str | None = None
+    revision: str | None = None
     config: str | None = None
     split: str
     where: dict[str, str] = {}
