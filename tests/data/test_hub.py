@@ -37,7 +37,9 @@ from xharness.specs.task import TaskSpec
 from .hub_repositories import Config, write_repository, xnli, xtreme
 from .hub_server import Hub, Served, serve
 
-OLD, NEW, NLI_COMMIT = (hashlib.sha1(name).hexdigest() for name in (b"old", b"new", b"nli"))
+OLD, NEW = (hashlib.sha1(name).hexdigest() for name in (b"old", b"new"))
+#: The commit that task_specs/tasks/xnli.yaml pins.
+NLI_COMMIT = "b8dd5d7af51114dbda02c0e3f6133f332186418e"
 
 #: What is read in each way: by name, the task, split and language.
 READS: dict[str, tuple[str, str, str]] = {
