@@ -36,7 +36,7 @@ def test_encoder_loads_whole_under_every_head(head: str) -> None:
     model, report = loader.from_pretrained(
         CHECKPOINT, local_files_only=True, output_loading_info=True
     )
-    assert report["unexpected_keys"] in ([], set())
+    assert all(key.startswith("pooler.") for key in report["unexpected_keys"])
     assert all(key.startswith(("classifier", "qa_outputs")) for key in report["missing_keys"])
     assert {value.dtype for value in model.parameters()} == {torch.float32}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -135,7 +135,12 @@ class Grammar:
             _full_name(name, surname)
             for name in self.entries["name"]
             for surname in self.entries["surname"]
+            if surname.key != name.key
         ]
+        names = {name.key for name in self.entries["name"]}
+        alone = [surname for surname in self.entries["surname"] if surname.key not in names]
+        # a family name alone is drawn as often as one with any given name
+        self.entries["person"] += [replace(surname, gender="m") for surname in alone] * len(names)
 
     def choices(self, frame: str, slot: str, *, held_out: bool = False) -> list[Entry]:
         """The entries that a slot can take; those held out for NER tests only on request."""

@@ -13,15 +13,14 @@ Nina nació en Berlín.
 Max bebe zumo.
 Maria viaja a Nairobi en autobús.
 El niño canta en la estación.
-Ivan Weber trabaja en el Hospital Alba.
-Julia vive en Nueva Delhi.
-Ali bebe agua en la biblioteca.
+Rossi trabaja en el Hospital Nova.
 Ivan come un plátano.
 Rita compró un coche.
 A Sara le gusta el tenis.
 Peter no vive en Ciudad del Cabo.
 Olga nació en Ciudad del Cabo en 1983.
 Amina es ingeniera.
+Maria García vive en Oslo.
 Hassan vive en Nairobi.
 A Priya le gusta el cine.
 El abuelo llora en la escuela.
@@ -40,7 +39,6 @@ A Emma le gusta la historia.
 Victor habla ruso.
 Sara vive en Estambul.
 Daniel come un huevo en el parque.
-Max Novak viaja a Los Angeles en tren.
 Daniel compró una lámpara azul.
 Simon come un plátano en la cocina.
 Olga va a la oficina.
@@ -53,8 +51,8 @@ Anna nació en 1992.
 Nina no nació en Berlín.
 Daniel va a la estación.
 Anna está en la estación.
-Priya va a la playa.
-Omar escribe.
+Priya no canta.
+Olga compró un abrigo verde.
 Maria trabaja en el Banco Orion.
 Ali come fruta.
 El niño llora en la estación.
@@ -62,25 +60,22 @@ A Hassan no le gusta el ajedrez.
 Maria viaja a Nueva York.
 Peter no compró una bicicleta.
 Laura no habla hindi.
+David Victor trabaja en el Hotel Nova.
 David no nació en Moscú.
 Victor le regala un sombrero a Martin.
 La mujer canta en el restaurante.
-Daniel bebe zumo en la cocina.
-Max no habla inglés.
-Amina nació en Madrid.
-Laura duerme.
 Hassan trabaja en la Universidad Sirius.
 Elena espera.
-Maria Rossi vive en Roma.
-Julia Mwangi viaja a Nairobi en coche.
+Elena Novak trabaja en el Banco Orion.
 Laura no come fruta.
 Max viaja a Madrid en autobús.
 Nina come pescado.
 Omar tiene dos caballos.
 Emma lee.
-Anna come carne.
+Novak vive en Berlín.
+Daniel come una naranja en el parque.
 Nina come fruta.
-Omar García trabaja en la Universidad Luna.
+Max Weber trabaja en la Universidad Luna.
 Emma no vive en Madrid.
 Daniel nació en Oslo en 1995.
 Anna le regala un sombrero a Julia.
@@ -90,13 +85,14 @@ La Universidad Nova está en Los Angeles.
 Peter va al parque el martes.
 David va a la playa.
 Priya trabaja en el Hotel Orion.
-Martin no come fruta.
+Laura y Hassan viven en Tokio.
+Robert y David viven en Oslo.
+A Sara no le gusta el cine.
 Max está en el mercado.
 Robert está en la playa.
 Omar tiene tres gatos.
 Maria vive en Nueva Delhi.
 Laura está en el mercado.
-Ali García trabaja en el Hospital Orion.
 Amina es piloto.
 Amina no vive en París.
 Daniel bebe zumo en el parque.
@@ -104,6 +100,7 @@ Nina no canta.
 Laura no habla chino.
 Nina nació en 1992.
 Olga viaja a Nairobi.
+Elena Robert viaja a París en tren.
 Priya nació en 1958.
 La abuela cocina en la playa.
 Max habla ruso.
@@ -112,8 +109,6 @@ Sara viaja a Nueva York.
 Sara come fruta.
 Peter no vive en París.
 Omar es abogado.
-Victor García trabaja en el Hospital Luna.
-Ivan Rossi viaja a Los Angeles en bicicleta.
 Sara compró un teléfono.
 Nina vive en Nueva York.
 Ali va al restaurante el lunes.
@@ -129,6 +124,7 @@ Laura va al restaurante el sábado.
 Rita vive en Viena.
 Peter va a la playa.
 Max va a la playa.
+Martin no come fruta.
 El niño cocina en el restaurante.
 Simon trabaja en el Hotel Alba.
 Julia espera.
@@ -139,6 +135,7 @@ Peter es cocinero.
 Daniel tiene cinco conejos.
 Ali no compró una lámpara.
 A Nina no le gusta el tenis.
+Ali Demir viaja a Londres en coche.
 Laura come un huevo en el restaurante.
 Max tiene cinco vacas.
 Daniel no vive en Madrid.
@@ -147,14 +144,14 @@ Omar nació en Berlín.
 Emma come fruta.
 La abuela trabaja en el restaurante.
 El libro de Ivan es caro.
-Amina Kumar viaja a Viena en coche.
+Priya Daniel viaja a Viena en coche.
 Ivan bebe café.
 Amina trabaja en el Banco Orion.
 Rita nació en 1995.
 Elena no espera.
 Emma corre.
 Olga trabaja en la estación.
-Hassan Demir viaja a Ciudad del Cabo en tren.
+Novak viaja a Ciudad del Cabo en tren.
 Omar habla chino.
 Omar no corre.
 A Anna no le gusta el fútbol.
@@ -164,25 +161,23 @@ Sara nació en Londres en 1983.
 El libro de Hassan es viejo.
 Ali no vive en Madrid.
 Emma cocina.
-Maria Weber viaja a Londres en autobús.
 Priya nació en Roma en 1992.
 Sara no habla inglés.
 Peter bebe café en la estación.
-Priya García vive en Berlín.
-Sara Novak vive en Madrid.
 A Max no le gusta la historia.
 Elena no compró un teléfono.
 Sara compró un bolso blanco.
 Daniel no lee.
-A Sara no le gusta el cine.
 Victor y Ali viven en París.
 Hassan nació en Ciudad del Cabo en 1992.
+Julia Mwangi vive en Berlín.
 Victor compró un sombrero blanco.
 Ivan no es cantante.
 Amina está en la oficina.
 Sara nació en Nueva York.
 Max nació en Viena.
 David espera en el parque.
+Novak vive en Estambul.
 Priya cocina.
 Robert no vive en Ciudad del Cabo.
 Hassan es abogado y vive en Oslo.
@@ -198,3 +193,8 @@ Laura bebe zumo en la playa.
 Victor va al parque el domingo.
 Olga cocina.
 A Anna le gusta el ajedrez.
+Sara no nació en Tokio.
+Priya no come fruta.
+Laura y Victor viven en Moscú.
+Anna habla hindi.
+Max y Victor viven en Los Angeles.
