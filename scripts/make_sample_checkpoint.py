@@ -168,8 +168,8 @@ def aligned_embeddings(units: Sequence[Unit], tokenizer: Tokenizer, width: int) 
     share = share / share.sum(1, keepdim=True).clamp_min(1)
     # Without a part that the pieces of one language share, masked words are guessed in the wrong language for long.
     own = share @ torch.randn(len(languages), width)
-    vectors = vectors + 0.7 * own + 0.3 * torch.randn(vectors.shape)
-    return vectors.mul(EMBEDDING_SCALE)
+    start: Tensor = EMBEDDING_SCALE * (vectors + 0.7 * own + 0.3 * torch.randn(vectors.shape))
+    return start
 
 
 # --- batches ------------------------------------------------------------------------------------

@@ -146,3 +146,94 @@ def run(
         dtype=dtype,
         tokens=tokens,
     ).execute(dry_run=dry_run)
+
+
+@app.command(
+    epilog="Example: xharness score --predictions predictions --labels labels --output scores.json"
+)
+def score(
+    predictions: Annotated[
+        Path, typer.Option(help="Folder with <task>/test-<language>.tsv or .json; may be partial.")
+    ],
+    labels: Annotated[Path, typer.Option(help="Folder with the gold files, laid out alike.")],
+    output: Annotated[Path, typer.Option(help="Where scores.json is written.")],
+    suite: Annotated[str, typer.Option(help="Suite name or YAML file.")] = "xtreme",
+    profile: Annotated[str, typer.Option(help="official, official-2020 or strict.")] = "official",
+    check: Annotated[
+        bool, typer.Option("--check", help="Run seqeval beside ours and fail on a difference.")
+    ] = False,
+) -> None:
+    """Score prediction files alone; no model, no torch."""
+    import json
+
+    from xharness.files import write_text
+    from xharness.scoring import check_with_seqeval, score_submission
+    from xharness.specs.registry import benchmark_of_suite
+
+    benchmark = benchmark_of_suite(suite)
+    scores = score_submission(predictions, labels, benchmark, profile)
+    if check:
+        compared = check_with_seqeval(predictions, labels, benchmark, profile)
+        typer.echo(f"{compared} figures equal seqeval's", err=True)
+    write_text(output, json.dumps(scores, indent=2, ensure_ascii=False) + "\n")
+    for name, task in scores["tasks"].items():
+        if task["score"] is not None or task["metrics"][next(iter(task["metrics"]))]:
+            typer.echo(f"{name:<16}{_percent(task['score'])}")
+    for name, value in (*scores["categories"].items(), ("overall", scores["overall"])):
+        typer.echo(f"{name:<16}{_percent(value)}")
+    if scores["missing"]:
+        typer.echo(
+            f"{len(scores['missing'])} languages are missing or unscored: see {output}", err=True
+        )
+
+
+def _percent(value: float | None) -> str:
+    return f"{'-' if value is None else format(value, '.2f'):>6}"
+
+
+@app.command(epilog="Example: xharness prepare udpos --from ud-treebanks-v2.5 --output download")
+def prepare(
+    task: Annotated[
+        str, typer.Argument(help="udpos, panx, xnli, pawsx, tydiqa, tatoeba or bucc2018.")
+    ],
+    from_: Annotated[Path, typer.Option("--from", help="Folder or file with the raw source.")],
+    output: Annotated[Path, typer.Option(help="Data folder; files go to DIR/<task>/.")],
+    official_boundaries: Annotated[
+        bool,
+        typer.Option(
+            help="panx: end the sentence at a row without a token, as the official files do."
+        ),
+    ] = False,
+) -> None:
+    """Make the official files from raw sources, labels kept."""
+    from xharness.preparation import prepare as prepare_task
+
+    report = prepare_task(task, from_, output, official_boundaries=official_boundaries)
+    for file in report.files:
+        counted = ", ".join(f"{name} {number}" for name, number in sorted(file.counts.items()))
+        typer.echo(f"{file.path}: {file.examples}" + (f" ({counted})" if counted else ""))
+    for name in report.ignored:
+        typer.echo(f"ignored: {name}", err=True)
+    for name in report.missing:
+        typer.echo(f"not in the source: {name}", err=True)
+
+
+@app.command(epilog="Example: xharness submit runs/xlmr --output submission")
+def submit(
+    run_folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
+    output: Annotated[Path, typer.Option(help="Folder of the submission; must not exist.")],
+    suite: Annotated[str, typer.Option(help="Suite name or YAML file.")] = "xtreme",
+    seed: Annotated[
+        int | None, typer.Option(help="Which seed's predictions; needed where there are several.")
+    ] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Allow missing languages and limited runs.")
+    ] = False,
+) -> None:
+    """Write and check an XTREME submission folder."""
+    from xharness.specs.registry import benchmark_of_suite
+    from xharness.submission.folder import write_submission
+
+    report = write_submission(run_folder, output, benchmark_of_suite(suite), seed, partial)
+    for line in report.lines():
+        typer.echo(line)

@@ -8,9 +8,10 @@ from tempfile import TemporaryDirectory
 
 from xharness.data.examples import Split
 from xharness.errors import InputError
+from xharness.files import write_text
 from xharness.scoring.scores import score_task
 from xharness.specs.task import TaskSpec
-from xharness.tasks.predictions import Predictions, gold_text, prediction_text, write_text
+from xharness.tasks.predictions import Predictions, gold_text, prediction_text
 
 
 def dev_score(task: TaskSpec, dev: Split, predictions: Predictions) -> float:

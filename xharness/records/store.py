@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from xharness.errors import InputError
+from xharness.files import write_text
 from xharness.records.record import SCHEMA_VERSION, Record
 
 
@@ -19,12 +20,8 @@ def file_name(task: str, seed: int) -> str:
 
 def write_record(record: Record, folder: Path) -> Path:
     """Seal a record and write it aside, then rename."""
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / file_name(record.task, record.seed)
-    aside = path.with_name(f".{path.name}.partial")
-    text = record.sealed().model_dump_json(indent=2) + "\n"
-    aside.write_text(text, encoding="utf-8", newline="\n")
-    aside.replace(path)
+    write_text(path, record.sealed().model_dump_json(indent=2) + "\n")
     return path
 
 

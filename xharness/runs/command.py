@@ -14,6 +14,7 @@ from tabulate import tabulate
 
 from xharness.data.sources import DataSource, FileDataSource
 from xharness.errors import InputError
+from xharness.files import write_text
 from xharness.leaderboards.rendering import markdown, terminal
 from xharness.leaderboards.table import build_tables
 from xharness.records.store import read_records
@@ -25,7 +26,6 @@ from xharness.scoring.scores import check_profile
 from xharness.specs.recipe import Recipe
 from xharness.specs.registry import Benchmark, benchmark_of_suite, benchmark_of_tasks, load
 from xharness.specs.yaml_loading import parse_scalar
-from xharness.tasks.predictions import write_text
 
 
 @dataclass(frozen=True)
@@ -214,6 +214,7 @@ def _print_plan(plan: Plan, console: Console) -> None:
         f"recipe {plan.options.recipe.name}\n\n{text}\n",
         markup=False,
         highlight=False,
+        soft_wrap=True,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from xharness.data.examples import Split
 from xharness.data.sources import DataSource
 from xharness.errors import InputError
+from xharness.files import write_json
 from xharness.models.adapter import ModelInfo
 from xharness.specs.recipe import PREDICTION_SETTINGS, Recipe, Settings
 from xharness.specs.registry import Benchmark
@@ -174,8 +175,8 @@ class Plan:
 
 
 def spec_digest(task: TaskSpec) -> str:
-    """Return the SHA-256 of a specification's content."""
-    content = task.model_dump(mode="json")
+    """Return the SHA-256 of what a specification says; fields left at their defaults do not count."""
+    content = task.model_dump(mode="json", exclude_defaults=True)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -298,9 +299,7 @@ def check_same_plan(path: Path, identity: dict[str, Any]) -> None:
                 mend="use another --output, or delete the folder",
             )
         return
-    aside = path.with_name(f".{path.name}.partial")
-    aside.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
-    aside.replace(path)
+    write_json(path, identity)
 
 
 def _first_difference(there: Any, here: Any, key: str = "") -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xharness.data.lines import digest
+from xharness.files import write_json
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,4 @@ class ReceiptStore:
 
     def write(self, stage: str, receipt: Receipt) -> None:
         """Store a receipt, aside first and then renamed. It is the last thing that a stage writes."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / f"{stage}.json"
-        aside = path.with_name(f".{path.name}.partial")
-        aside.write_text(json.dumps(asdict(receipt), indent=2) + "\n", encoding="utf-8")
-        aside.replace(path)
+        write_json(self._folder / f"{stage}.json", asdict(receipt))

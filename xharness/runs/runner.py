@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 
 from xharness.data.sources import DataSource
 from xharness.errors import InputError
+from xharness.files import write_text
 from xharness.inference.device import Device
 from xharness.models.adapter import ModelAdapter
 from xharness.records.provenance import software
@@ -30,7 +31,7 @@ from xharness.runs.plan import (
 )
 from xharness.runs.receipts import Receipt, ReceiptStore, inputs_digest
 from xharness.scoring.scores import TaskScores, score_task
-from xharness.tasks.predictions import gold_text, prediction_text, write_text
+from xharness.tasks.predictions import gold_text, prediction_text
 
 
 class Runner:

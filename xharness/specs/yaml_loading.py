@@ -36,6 +36,9 @@ _Loader.add_implicit_resolver(
     re.compile(r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$|^[-+]?\.(?:inf|nan)$"),
     list("-+0123456789."),
 )
+_PLAIN_TAGS = {
+    f"tag:yaml.org,2002:{name}" for name in ("map", "seq", "str", "int", "float", "bool", "null")
+}
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,9 @@ def _parse(path: Path) -> Document:
         raise InputError("no such file", where=path) from error
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read as UTF-8 text: {error}", where=path) from error
-    loader = _Loader(text)
+    loader = None
     try:
+        loader = _Loader(text)
         node = loader.get_single_node()
         places: dict[KeyPath, str] = {}
         data = _construct(loader, node, (), places, path)
@@ -136,7 +140,8 @@ def _parse(path: Path) -> Document:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"not valid YAML: {error}", where=path) from error
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     if not isinstance(data, dict):
         raise InputError("a mapping is expected at the top", where=path)
     return Document(path, data, places)
@@ -149,6 +154,9 @@ def _construct(
     places: dict[KeyPath, str],
     path: Path,
 ) -> Any:
+    if node is not None and node.tag not in _PLAIN_TAGS:
+        where = f"{path}:{node.start_mark.line + 1}"
+        raise InputError(f"tag {node.tag} is not allowed", where=where, mend="plain YAML only")
     if isinstance(node, yaml.MappingNode):
         mapping: dict[str, Any] = {}
         for key_node, value_node in node.value:

@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import cast
 
 from xharness.data.examples import (
@@ -74,14 +73,6 @@ def gold_text(task: TaskSpec, split: Split) -> str | None:
     line_of = {name: int(canonical[i]) for i, name in enumerate(bitext.target.ids)}
     target_of = dict(bitext.gold)
     return "".join(f"{line_of[target_of[name]]}\n" for name in bitext.source.ids)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file aside and rename it, so that a reader never sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.partial")
-    aside.write_text(text, encoding="utf-8", newline="\n")
-    aside.replace(path)
 
 
 def _sentences(tags: Sequence[Sequence[str]]) -> str:
