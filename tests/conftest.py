@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+# No test may reach out; set before any library of the hub is imported.
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -15,3 +19,19 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"real data are absent: {SHARED} does not exist")
     return SHARED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep encodings of tests out of the user's cache."""
+    os.environ["XHARNESS_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished small run."""
+    from tests.small_run import command
+
+    output = tmp_path_factory.mktemp("run") / "sample"
+    command(output).execute()
+    return output

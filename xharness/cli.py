@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from xharness import __version__
@@ -21,6 +20,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+#: The base of all errors of usage. Some releases of typer carry their own click, so it is reached through typer.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
 
 def main() -> None:
     """Run a verb; wrong use or unusable input ends in one line on stderr and exit code 2."""
@@ -29,10 +31,11 @@ def main() -> None:
     except InputError as error:
         print(f"xharness: {error}", file=sys.stderr)
         sys.exit(2)
-    except click.ClickException as error:
-        print(f"xharness: {error.format_message()}", file=sys.stderr)
+    except _UsageError as error:
+        message = " ".join(error.format_message().split())
+        print(f"xharness: {message}", file=sys.stderr)
         sys.exit(2)
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         print("xharness: stopped; the same command continues", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:

@@ -17,6 +17,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+#: Without a terminal, long stages tell how far they are this often.
+LOG_SECONDS = 60.0
+
 
 class RunDisplay:
     """Shows the run's stages and the work inside the current one.
@@ -31,7 +34,8 @@ class RunDisplay:
         self._stages = stages
         self._number = 0
         self._title = ""
-        self._began = time.monotonic()
+        self._began = self._told = time.monotonic()
+        self._total = self._done = 0
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -71,20 +75,25 @@ class RunDisplay:
         """End the current stage."""
         seconds = time.monotonic() - self._began
         self._bars.advance(self._all)
-        self._console.print(
-            f"[{self._number}/{self._stages}] {self._title}: {note or f'{seconds:.1f} s'}",
-            markup=False,
-            highlight=False,
-        )
+        self._print(note or f"{seconds:.1f} s")
+
+    def _print(self, note: str) -> None:
+        line = f"[{self._number}/{self._stages}] {self._title}: {note}"
+        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     # The Progress protocol of xharness.inference, for the work inside a stage.
 
     def start(self, total: int) -> None:
         """Begin to count towards ``total`` windows or steps."""
+        self._total, self._done, self._told = total, 0, time.monotonic()
         if self._current is not None:
             self._bars.reset(self._current, total=total, description=self._title)
 
     def advance(self, count: int) -> None:
         """Count ``count`` more as done."""
+        self._done += count
         if self._current is not None:
             self._bars.advance(self._current, count)
+        if not self._console.is_terminal and time.monotonic() - self._told >= LOG_SECONDS:
+            self._told = time.monotonic()
+            self._print(f"{self._done} of {self._total}")

@@ -1,0 +1,98 @@
+"""Aggregation and rendering, with hand-computed values."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.records.examples import make_record
+from xharness.errors import InputError
+from xharness.leaderboards.rendering import markdown, terminal
+from xharness.leaderboards.table import Cell, build_tables
+from xharness.records.record import Record
+from xharness.specs.registry import benchmark_of_suite
+
+XTREME = benchmark_of_suite("xtreme")
+
+
+def full_set(model: str, seed: int, shift: float = 0.0) -> list[Record]:
+    """Return records of all nine tasks; task i scores 10 i + shift in every language."""
+    records = []
+    for i, task in enumerate(XTREME.tasks, start=1):
+        if task.kind == "retrieval" and seed > 1:
+            continue
+        value = 10.0 * i + (shift if task.kind != "retrieval" else 0.0)
+        figures: dict[str, float | None] = dict.fromkeys(task.languages, value)
+        records.append(make_record(task.name, seed, model, figures))
+    return records
+
+
+def test_overall_is_the_mean_of_tasks_and_not_of_categories() -> None:
+    tables = build_tables(full_set("m", 1), XTREME)
+    row = tables.tasks.rows[0]
+    assert row.average is not None
+    assert row.average.value == pytest.approx(50.0)  # (10 + ... + 90) / 9
+    categories = {name: cell.value for name, cell in tables.categories.rows[0].cells.items()}
+    # xnli 10, pawsx 20 | udpos 30, panx 40 | xquad 50, mlqa 60, tydiqa 70 | bucc2018 80, tatoeba 90
+    assert categories == {"classification": 15.0, "tagging": 35.0, "qa": 60.0, "retrieval": 85.0}
+
+
+def test_seeds_give_mean_and_sample_deviation() -> None:
+    tables = build_tables([*full_set("m", 1), *full_set("m", 2, shift=2.0)], XTREME)
+    row = tables.tasks.rows[0]
+    assert (row.cells["xnli"].value, row.cells["xnli"].seeds) == (11.0, 2)
+    assert row.cells["xnli"].deviation == pytest.approx(2**0.5)
+    assert str(row.cells["xnli"]) == "11.0 ± 1.4"
+    assert row.cells["tatoeba"] == Cell(90.0, None, 1)
+    assert row.average is not None
+    # Seven of nine tasks move by 2, so the second seed's average is 50 + 14/9; the mean is 50 + 7/9.
+    assert row.average.value == pytest.approx(50 + 7 / 9)
+    assert row.average.seeds == 2
+
+
+def test_hole_makes_every_average_above_it_a_hole() -> None:
+    records = [r for r in full_set("m", 1) if r.task != "panx"]
+    records.append(make_record("panx", 1, "m", {"th": None}))
+    tables = build_tables(records, XTREME)
+    row = tables.tasks.rows[0]
+    assert row.cells["panx"].value is None
+    assert row.average is not None
+    assert row.average.value is None
+    assert tables.categories.rows[0].cells["tagging"].value is None
+    assert tables.categories.rows[0].cells["classification"].value == 15.0
+    assert tables.by_task["panx"].rows[0].cells["th"].value is None
+    assert tables.by_task["panx"].rows[0].cells["de"].value == 50.0
+    assert "hole: NER th (no data), so no average over it" in tables.tasks.notes
+
+
+def test_task_not_run_is_named() -> None:
+    tables = build_tables([make_record("xnli")], XTREME)
+    assert any(note.startswith("not run: PAWS-X, POS") for note in tables.tasks.notes)
+
+
+def test_profiles_are_never_mixed() -> None:
+    records = [make_record("xnli"), make_record("pawsx", profile="strict")]
+    with pytest.raises(InputError, match="different profiles: official, strict"):
+        build_tables(records, XTREME)
+
+
+def test_two_records_of_one_cell_are_refused() -> None:
+    with pytest.raises(InputError, match="two records of m on xnli with seed 1"):
+        build_tables([make_record(), make_record()], XTREME)
+
+
+def test_markdown_escapes_model_names() -> None:
+    text = markdown(build_tables([make_record(model="<script>|x_y")], XTREME))
+    assert "<script>" not in text
+    assert "&lt;script&gt;\\|x\\_y" in text
+
+
+def test_gap_is_english_minus_the_mean_of_the_rest() -> None:
+    figures: dict[str, float | None] = {"en": 80.0, "de": 64.0}  # the other 13 languages have 50
+    text = terminal(build_tables([make_record(figures=figures)], XTREME))
+    gap = next(line for line in text.splitlines() if line.startswith("gap"))
+    assert gap.split()[1] == "29.0"  # 80 - (64 + 13 * 50) / 14
+
+
+def test_limits_are_marked() -> None:
+    text = markdown(build_tables([make_record(limit=7)], XTREME))
+    assert "XNLI: tested on at most 7 examples a language" in text
