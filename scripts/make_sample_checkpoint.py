@@ -2,10 +2,11 @@
 
     python scripts/make_sample_checkpoint.py [--steps N] [--threads N] [--output FOLDER]
 
-A BPE vocabulary is trained on the text; then a four-layer BERT learns three things at once:
+A BPE vocabulary is trained on the text; then a four-layer BERT learns four things at once:
 
 * to fill masked words in pairs of translations (translation language modelling) and in passages of several
   sentences that answer a question;
+* to point at what a statement in a passage tells beyond the question before it;
 * to tell a translation from a sentence that looks like it (a classifier on the first token);
 * to give translations similar mean vectors (in-batch softmax over cosines).
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -49,10 +51,11 @@ MASK_RATE: Final = 0.25
 PIECE_DROPOUT: Final = 0.05  # BPE dropout, so that the pieces of unseen words are trained too
 TEMPERATURE: Final = 0.07
 EMBEDDING_SCALE: Final = 0.08  # standard deviation of the starting vectors
-PAIRS, PASSAGES, SENTENCES = 16, 12, 16  # sequences a step for each objective
+PAIRS, PASSAGES, SENTENCES = 16, 10, 16  # sequences a step for each objective
 PEAK_RATE: Final = 1e-3
 WARMUP: Final = 0.1
-LOSSES: Final = ("translation", "matching", "passage", "likeness")
+WORD: Final = re.compile(r"[\u4e00-\u9fff]|[^\s.?¿।。？，«»\u4e00-\u9fff]+")
+LOSSES: Final = ("translation", "matching", "passage", "pointing", "likeness")
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Unit:
 def main() -> None:
     """Train and write the checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--steps", type=int, default=1800)
+    parser.add_argument("--steps", type=int, default=1400)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--output", type=Path, default=CHECKPOINT)
     arguments = parser.parse_args()
@@ -146,11 +149,14 @@ def train_tokenizer(texts: Sequence[str]) -> Tokenizer:
     return tokenizer
 
 
-def aligned_embeddings(units: Sequence[Unit], tokenizer: Tokenizer, width: int) -> Tensor:
-    """Starting vectors of the pieces, (vocabulary, width): pieces of the same parallel lines are near.
+def aligned_embeddings(
+    units: Sequence[Unit], tokenizer: Tokenizer, width: int
+) -> tuple[Tensor, Tensor]:
+    """Starting vectors of the pieces, (vocabulary, width): of what they mean, and of their language.
 
-    A truncated SVD of the positive pointwise mutual information of pieces and parallel lines. Translations occur in the
-    same lines and so start out alike (inverted indexing: Søgaard et al., ACL 2015, on parallel text).
+    A truncated SVD of the positive pointwise mutual information of pieces and parallel lines.
+    Translations occur in the same lines and so start out alike (inverted indexing: Søgaard et al.,
+    ACL 2015, on parallel text).
     """
     rows = [row for unit in units for row in (unit.statement, unit.question) if row]
     languages = sorted(units[0].statement)
@@ -166,10 +172,8 @@ def aligned_embeddings(units: Sequence[Unit], tokenizer: Tokenizer, width: int) 
     left, scale, _ = torch.svd_lowrank(information, q=width, niter=6)
     vectors = nn.functional.normalize(left * scale.sqrt(), dim=1) * width**0.5
     share = share / share.sum(1, keepdim=True).clamp_min(1)
-    # Without a part that the pieces of one language share, masked words are guessed in the wrong language for long.
-    own = share @ torch.randn(len(languages), width)
-    start: Tensor = EMBEDDING_SCALE * (vectors + 0.7 * own + 0.3 * torch.randn(vectors.shape))
-    return start
+    meaning = vectors + 0.3 * torch.randn(vectors.shape)
+    return meaning, share @ torch.randn(len(languages), width)
 
 
 # --- batches ------------------------------------------------------------------------------------
@@ -187,7 +191,7 @@ class Batches:
     def __init__(self, units: Sequence[Unit], tokenizer: Tokenizer, rng: random.Random) -> None:
         self.units, self.rng = units, rng
         self.languages = sorted(units[0].statement)
-        self.answers = [unit for unit in units if unit.question]
+        self.answers = [number for number, unit in enumerate(units) if unit.question]
         self.nearest = look_alikes(units)
         self.tokenizer = Tokenizer.from_str(tokenizer.to_str())
         self.tokenizer.model.dropout = PIECE_DROPOUT
@@ -224,20 +228,36 @@ class Batches:
             labels.append(int(same))
         return self.encode(pairs), torch.tensor(labels)
 
-    def passages(self) -> Tensor:
-        """A question, half of the time with its answer, before a passage: (batch, length)."""
-        pairs = []
-        for _ in range(PASSAGES):
-            unit = self.rng.choice(self.answers)
+    def passages(self) -> tuple[Tensor, Tensor]:
+        """Questions before passages, and the first and last piece of the answer: (batch, length) and (batch, 2).
+
+        One other statement of the passage looks like the one that answers.
+        """
+        pairs: list[tuple[str, str]] = []
+        spans = []
+        while len(pairs) < PASSAGES:
+            number = self.rng.choice(self.answers)
+            unit = self.units[number]
             told = self.rng.choice(self.languages)
-            asked = told if self.rng.random() < 0.6 else self.rng.choice(self.languages)
-            told_units = [unit, *self.rng.sample(self.units, self.rng.randint(2, 3))]
-            self.rng.shuffle(told_units)
-            question = (unit.question or {})[asked]
-            if self.rng.random() < 0.5:
-                question += " " + unit.statement[asked]
-            pairs.append((question, " ".join(each.statement[told] for each in told_units)))
-        return self.encode(pairs)
+            question = (unit.question or {})[told]
+            start, end = news(question, unit.statement[told])
+            if start == end:
+                continue
+            chosen = [unit, self.units[self.rng.choice(self.nearest[number])]]
+            chosen += self.rng.sample(self.units, self.rng.randint(1, 2))
+            self.rng.shuffle(chosen)
+            sentences = [each.statement[told] for each in chosen]
+            before = sum(len(sentence) + 1 for sentence in sentences[: chosen.index(unit)])
+            pairs.append((question, " ".join(sentences)))
+            spans.append((before + start, before + end))
+        encodings = self.tokenizer.encode_batch(pairs)
+        places = []
+        for encoding, span in zip(encodings, spans, strict=True):
+            passage = [p for p, segment in enumerate(encoding.sequence_ids) if segment == 1]
+            begins = [p for p in passage if encoding.offsets[p][0] <= span[0]]
+            ends = [p for p in passage if encoding.offsets[p][1] >= span[1]]
+            places.append((begins[-1], ends[0]))
+        return torch.tensor([encoding.ids for encoding in encodings]), torch.tensor(places)
 
     def sentences(self) -> tuple[Tensor, Tensor]:
         """Statements in one language each, and their translations: (batch, length) each."""
@@ -247,6 +267,22 @@ class Batches:
             first.append(unit.statement[one])
             second.append(unit.statement[two])
         return self.encode(first), self.encode(second)
+
+
+def news(question: str, statement: str) -> tuple[int, int]:
+    """The code-point range of the longest run of words in a statement that its question lacks.
+
+    Words are compared by their first three letters, for inflection. A Chinese character is a word.
+    """
+    known = {match[0][:3].casefold() for match in WORD.finditer(question)}
+    best, run = (0, 0), None
+    for match in WORD.finditer(statement):
+        if match[0][:3].casefold() in known:
+            run = None
+            continue
+        run = (run[0] if run else match.start(), match.end())
+        best = max(best, run, key=lambda span: span[1] - span[0])
+    return best
 
 
 def mask(ids: Tensor, vocabulary: int) -> tuple[Tensor, Tensor]:
@@ -281,17 +317,27 @@ def pretrain(units: Sequence[Unit], tokenizer: Tokenizer, steps: int) -> BertFor
             pad_token_id=1,
             bos_token_id=0,
             eos_token_id=2,
+            tie_word_embeddings=False,
             initializer_range=0.05,  # 0.02 is for wide models; here it would leave attention flat for long
             hidden_dropout_prob=0.0,
             attention_probs_dropout_prob=0.0,
         )
     ).train()
     with torch.no_grad():
-        vectors = aligned_embeddings(units, tokenizer, WIDTH)
-        model.bert.embeddings.word_embeddings.weight.copy_(vectors)
+        # A little language in the input, much in the output: the encoder may think alike in every
+        # language, and still does not guess masked words in the wrong one.
+        meaning, language = aligned_embeddings(units, tokenizer, WIDTH)
+        model.bert.embeddings.word_embeddings.weight.copy_(
+            EMBEDDING_SCALE * (meaning + 0.25 * language)
+        )
+        model.cls.predictions.decoder.weight.copy_(EMBEDDING_SCALE * (meaning + language))
     batches = Batches(units, tokenizer, random.Random(SEED))
+    pointer = nn.Linear(WIDTH, 2)  # scores of the first and the last piece
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=PEAK_RATE, betas=(0.9, 0.98), weight_decay=0.01
+        [*model.parameters(), *pointer.parameters()],
+        lr=PEAK_RATE,
+        betas=(0.9, 0.98),
+        weight_decay=0.01,
     )
 
     def rate(step: int) -> float:
@@ -300,11 +346,13 @@ def pretrain(units: Sequence[Unit], tokenizer: Tokenizer, steps: int) -> BertFor
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
     start, sums = time.monotonic(), torch.zeros(len(LOSSES))
     for step in range(1, steps + 1):
+        passages, answers = batches.passages()
         losses = torch.stack(
             [
                 filling_loss(model, batches.translations()),
                 matching_loss(model, *batches.matches()),
-                filling_loss(model, batches.passages()),
+                filling_loss(model, passages[: PASSAGES // 2]),
+                pointing_loss(model, pointer, passages, answers),
                 likeness_loss(model, *batches.sentences()),
             ]
         )
@@ -334,6 +382,18 @@ def matching_loss(model: BertForPreTraining, ids: Tensor, labels: Tensor) -> Ten
     """Cross entropy of "says the same" from the first token."""
     pooled = model.bert(ids, attention_mask=(ids != 1).long()).pooler_output
     return nn.functional.cross_entropy(model.cls.seq_relationship(pooled), labels)
+
+
+def pointing_loss(
+    model: BertForPreTraining, pointer: nn.Linear, ids: Tensor, answers: Tensor
+) -> Tensor:
+    """Cross entropy of the first and the last piece of the answer."""
+    real = ids != 1
+    scores = pointer(
+        model.bert(ids, attention_mask=real.long()).last_hidden_state
+    )  # (batch, length, 2)
+    scores = scores.masked_fill(~real.unsqueeze(-1), -1e9)
+    return nn.functional.cross_entropy(scores, answers)
 
 
 def likeness_loss(model: BertForPreTraining, first: Tensor, second: Tensor) -> Tensor:

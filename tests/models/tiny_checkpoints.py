@@ -1,18 +1,22 @@
 """Tiny checkpoints with random weights and a tokenizer of their own, one for each family of encoders.
 
 Each folder looks as on the hub: ``config.json``, ``model.safetensors``, ``tokenizer.json`` and
-``tokenizer_config.json`` naming the family's tokenizer class. Vocabularies are trained on ``SENTENCES``.
+``tokenizer_config.json`` naming the family's tokenizer class. Vocabularies come from ``SENTENCES``.
 """
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import sentencepiece
 import torch
+from sentencepiece import sentencepiece_model_pb2
 from tokenizers import (
     Regex,
     Tokenizer,
@@ -74,6 +78,9 @@ class Family:
     sizes: dict[str, str] = field(default_factory=dict)
 
 
+#: Special tokens that a configuration names, and the tokenizer's token that each is.
+ROLES = {"pad": "pad", "cls": "cls", "sep": "sep", "bos": "cls", "eos": "sep"}
+
 BERT_SPECIALS = {
     "pad_token": "[PAD]",
     "unk_token": "[UNK]",
@@ -116,17 +123,27 @@ def _framed(tokenizer: Tokenizer, single: str, pair: str, specials: dict[str, st
     return tokenizer
 
 
+def characters() -> list[str]:
+    """Every character of the sentences but the blank."""
+    return sorted({character for sentence in SENTENCES for character in sentence} - {" "})
+
+
+def short_words() -> list[str]:
+    """The words of up to five characters, punctuation left on."""
+    return sorted({word for sentence in SENTENCES for word in sentence.split() if len(word) <= 5})
+
+
 def word_piece() -> Tokenizer:
-    """WordPiece that keeps case and accents, framed as BERT frames it."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    """WordPiece of characters and short words that keeps case and accents, framed as BERT frames it.
+
+    Here as in the Unigram models the vocabulary is listed: the library's trainers break ties at random.
+    """
+    pieces = [*BERT_SPECIALS.values(), *characters(), *(f"##{c}" for c in characters())]
+    vocabulary = {piece: i for i, piece in enumerate(dict.fromkeys([*pieces, *short_words()]))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False, strip_accents=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    specials = list(BERT_SPECIALS.values())
-    trainer = trainers.WordPieceTrainer(
-        vocab_size=VOCABULARY, special_tokens=specials, show_progress=False
-    )
-    tokenizer.train_from_iterator(SENTENCES, trainer)
     return _framed(
         tokenizer,
         "[CLS]:0 $A:0 [SEP]:0",
@@ -135,17 +152,35 @@ def word_piece() -> Tokenizer:
     )
 
 
+@cache
+def nfkc_table() -> bytes:
+    """Sentencepiece's NFKC table, the form in which XLM-R's kind of tokenizer carries its normaliser."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES),
+        model_writer=model,
+        vocab_size=200,
+        hard_vocab_limit=False,
+        normalization_rule_name="nmt_nfkc",
+        minloglevel=2,
+        num_threads=1,
+    )
+    parsed = sentencepiece_model_pb2.ModelProto()
+    parsed.ParseFromString(model.getvalue())
+    return bytes(parsed.normalizer_spec.precompiled_charsmap)
+
+
 def _unigram(specials: list[str], unknown: str) -> Tokenizer:
-    tokenizer = Tokenizer(models.Unigram())
+    """Unigram whose words are likelier than the characters that they are made of."""
+    pieces = [(special, 0.0) for special in specials]
+    pieces += [("▁", -6.0), *((f"▁{word}", -5.0) for word in short_words())]
+    pieces += [(character, -8.0) for character in characters()]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=specials.index(unknown)))
     tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+        [normalizers.Precompiled(nfkc_table()), normalizers.Replace(Regex(" {2,}"), " ")]
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
-    trainer = trainers.UnigramTrainer(
-        vocab_size=VOCABULARY, special_tokens=specials, unk_token=unknown, show_progress=False
-    )
-    tokenizer.train_from_iterator(SENTENCES, trainer)
     return tokenizer
 
 
@@ -157,7 +192,7 @@ def xlm_r_unigram() -> Tokenizer:
 
 def rembert_unigram() -> Tokenizer:
     """Unigram with token types."""
-    tokenizer = _unigram(["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"], "<unk>")
+    tokenizer = _unigram(["<pad>", "</s>", "<unk>", "[CLS]", "[SEP]", "[MASK]"], "<unk>")
     return _framed(
         tokenizer,
         "[CLS]:0 $A:0 [SEP]:0",
@@ -177,19 +212,30 @@ def deberta_unigram() -> Tokenizer:
     )
 
 
+def xlm_merges() -> tuple[list[str], list[tuple[str, str]]]:
+    """Pieces and merges of a lower-cased BPE with an end-of-word suffix; short words become one piece."""
+    alphabet = sorted({c.lower() for c in characters()})
+    pieces = ["<s>", "</s>", "<pad>", "<unk>", "<special0>", "<special1>"]
+    pieces += [*alphabet, *(f"{c}</w>" for c in alphabet)]
+    merges: list[tuple[str, str]] = []
+    for word in short_words():
+        symbols = [*word.lower()[:-1], f"{word.lower()[-1]}</w>"]
+        for end in range(1, len(symbols)):
+            merges.append(("".join(symbols[:end]), symbols[end]))
+            pieces.append("".join(symbols[: end + 1]))
+    return list(dict.fromkeys(pieces)), list(dict.fromkeys(merges))
+
+
 def xlm_bpe() -> Tokenizer:
     """BPE with an end-of-word suffix, as XLM's, in the form of the tokenizers library."""
-    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
+    pieces, merges = xlm_merges()
+    vocabulary = {piece: i for i, piece in enumerate(pieces)}
+    tokenizer = Tokenizer(
+        models.BPE(vocabulary, merges, unk_token="<unk>", end_of_word_suffix="</w>")
+    )
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.BPEDecoder()
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY,
-        special_tokens=["<s>", "</s>", "<pad>", "<unk>", "<special0>", "<special1>"],
-        end_of_word_suffix="</w>",
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(SENTENCES, trainer)
     return _framed(tokenizer, "</s> $A </s>", "</s> $A </s> $B </s>", XLM_SPECIALS)
 
 
@@ -278,6 +324,13 @@ FAMILIES: dict[str, Family] = {
         BERT_SPECIALS,
         {"global_attn_every_n_layers": 2, "local_attention": 16},
     ),
+    "xlm-roberta-xl": Family(
+        "xlm-roberta-xl",
+        "XLMRobertaTokenizer",
+        xlm_r_unigram,
+        ROBERTA_SPECIALS,
+        {"type_vocab_size": 1, "max_position_embeddings": POSITIONS + 2},
+    ),
 }
 
 
@@ -285,7 +338,7 @@ def write_tokenizer(family: Family, folder: Path) -> Tokenizer:
     """Write a family's tokenizer files and return the tokenizer."""
     tokenizer = family.tokenizer()
     tokenizer.save(str(folder / "tokenizer.json"))
-    settings = {"tokenizer_class": family.tokenizer_class, **family.specials}
+    settings: dict[str, Any] = {"tokenizer_class": family.tokenizer_class, **family.specials}
     # Casing flags that the classes of BERT's kind read on loading.
     settings |= {"do_lower_case": False, "strip_accents": False, "model_max_length": 512}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
@@ -308,9 +361,8 @@ def config_of(family: Family, tokenizer: Tokenizer, **changes: Any) -> Any:
         "attention_probs_dropout_prob": 0.0,
         "initializer_range": 0.1,
         **{
-            f"{role}_id": tokenizer.token_to_id(family.specials[role])
-            for role in ("pad_token", "cls_token", "sep_token", "bos_token", "eos_token")
-            if role in family.specials
+            f"{role}_token_id": tokenizer.token_to_id(family.specials[f"{like}_token"])
+            for role, like in ROLES.items()
         },
         **family.config,
         **changes,

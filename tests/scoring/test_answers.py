@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.submission import squad, write
+from tests.scoring.submission import squad, write
 from xharness.errors import InputError
 from xharness.scoring.answer_rules import mlqa_tokenizer, squad_tokens
 from xharness.scoring.answers import read_answers, score_answers, token_f1

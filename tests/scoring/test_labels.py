@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.submission import write
+from tests.scoring.submission import write
 from xharness.errors import InputError
 from xharness.scoring.labels import score_labels, score_pairs
 from xharness.scoring.language_score import LanguageScore

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from scoring.submission import squad, tag_text, write
+from tests.scoring.submission import squad, tag_text, write
 from xharness.errors import InputError
 from xharness.scoring import PROFILES, score_submission, score_task
 from xharness.scoring.scores import mean
@@ -36,7 +36,6 @@ def small_benchmark() -> Benchmark:
         categories={"classification": ("xnli", "pawsx"), "tagging": ("udpos",)},
         overall=("xnli", "pawsx", "udpos"),
         recipe="xtreme",
-        data=None,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scoring.submission import write
+from tests.scoring.submission import write
 from xharness.errors import InputError
 from xharness.scoring import seqeval_check
 from xharness.scoring.seqeval_check import check_with_seqeval

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.scheme import IOB2
 
-from scoring.submission import tag_ids
+from tests.scoring.submission import tag_ids
 from xharness.scoring.spans import Scheme, SpanCounts, SpanReader, is_iob2
 from xharness.scoring.tag_lines import new_vocabulary
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.submission import tag_text, write
+from tests.scoring.submission import tag_text, write
 from xharness.errors import InputError
 from xharness.scoring.tag_lines import (
     BLANK,

@@ -22,6 +22,20 @@ class PairExample:
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceExample:
+    """A context, a question and its possible answers, two or more.
+
+    ``label`` is the index of the right choice; ``None`` where the file holds none.
+    """
+
+    id: str
+    context: str
+    question: str
+    choices: tuple[str, ...]
+    label: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class TaggingExample:
     """A sentence's words and their tags; ``None`` where the file holds none."""
 
@@ -65,7 +79,7 @@ class Bitext:
     gold: tuple[tuple[str, str], ...] | None
 
 
-Example = PairExample | TaggingExample | QuestionExample | Bitext
+Example = PairExample | ChoiceExample | TaggingExample | QuestionExample | Bitext
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,13 @@ def read_lines(path: Path, counts: Counter[str]) -> list[str]:
 
 
 def digest(path: Path) -> str:
-    """Return a file's SHA-256 in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """Return a file's SHA-256 in hexadecimal.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=path) from error

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from xharness.data.examples import Bitext, Sentences, Split, SplitName
 from xharness.data.lines import digest
-from xharness.data.readers import OPTIONAL_PARTS, READERS
+from xharness.data.readers import OPTIONAL_PARTS, PARTIAL_NOTES, READERS
 from xharness.errors import InputError
 from xharness.specs.task import FileSource, PathPattern, TaskSpec, placeholders
 
@@ -80,6 +80,7 @@ class FileDataSource:
                 where=absent[0],
                 mend=_nearest(absent[0]),
             )
+        lacking = [part for part, path in paths.items() if not path.is_file()]
         paths = {part: path for part, path in paths.items() if path.is_file()}
         origin = {str(path.relative_to(self.root)): digest(path) for path in paths.values()}
         for name, found in origin.items():
@@ -90,9 +91,19 @@ class FileDataSource:
                     where=self.root / name,
                     mend="fetch the file again",
                 )
+        if split == "train" and stand_in is not None:
+            origin["note"] = f"{task.name} trained on {stand_in}, the train files are absent"
+        if lacking and files.format in PARTIAL_NOTES:
+            origin["note"] = PARTIAL_NOTES[files.format].format(parts=", ".join(lacking))
         counts: Counter[str] = Counter()
         reader = READERS[files.format]
         examples = reader(paths, task, stand_in or split, files.options, counts)
+        if not examples:
+            raise InputError(
+                "no example in the file",
+                where=next(iter(paths.values())),
+                mend="an empty file would end as a score of nothing",
+            )
         result = Split(
             task.name, split, language, examples, +counts, origin, stand_in, len(examples)
         )
@@ -105,7 +116,8 @@ class FileDataSource:
         files = _file_source(task)
         optional = OPTIONAL_PARTS.get(files.format, frozenset())
         first: tuple[dict[str, Path], list[Path], SplitName | None] | None = None
-        for name in (split, files.test_stand_in if split == "test" else None):
+        stand_ins = {"test": files.test_stand_in, "train": files.train_stand_in}
+        for name in (split, stand_ins.get(split)):
             if name is None:
                 continue
             paths = self.paths(task, name, language)

@@ -8,7 +8,9 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
+from xharness.inference.choice_scores import choice_scores
 from xharness.tasks.encoding import Encoding
+from xharness.tasks.multiple_choice import ChoiceEncoding
 from xharness.tasks.pair_classification import PairEncoding
 from xharness.tasks.pieces import IndexArray
 from xharness.tasks.question_answering import QuestionEncoding
@@ -16,7 +18,7 @@ from xharness.tasks.tagging import TaggingEncoding, batch_positions
 
 
 def decisions(encoding: Encoding, rows: IndexArray) -> int:
-    """Return how many decisions some windows hold: pairs, labelled words, or starts and ends."""
+    """Return how many decisions some rows hold: pairs, examples, labelled words, or starts and ends."""
     if isinstance(encoding, TaggingEncoding):
         _, _, words = batch_positions(encoding, rows)
         return int(np.sum(encoding.labels[words] >= 0))
@@ -35,6 +37,10 @@ def summed_loss(
         TypeError: The kind has no objective.
     """
     device = inputs["input_ids"].device
+    if isinstance(encoding, ChoiceEncoding):
+        scores = choice_scores(model, inputs, encoding.choices[rows])  # (examples, most choices)
+        labels = torch.from_numpy(encoding.labels[rows]).to(device)
+        return cross_entropy(scores, labels, reduction="sum")
     output = model(**inputs)
     if isinstance(encoding, PairEncoding):
         labels = torch.from_numpy(encoding.labels[rows]).to(device)
@@ -46,7 +52,13 @@ def summed_loss(
         return cross_entropy(logits, labels, reduction="sum", ignore_index=-1)
     if isinstance(encoding, QuestionEncoding):
         answers = torch.from_numpy(encoding.answers[rows]).to(device)
-        start = cross_entropy(output.start_logits.float(), answers[:, 0], reduction="sum")
-        end = cross_entropy(output.end_logits.float(), answers[:, 1], reduction="sum")
-        return start + end
+        # The softmax runs over the window's own pieces: how far a micro-batch pads it must not matter.
+        padding = inputs["attention_mask"] == 0  # (batch, length)
+        start, end = (
+            logits.float().masked_fill(padding, -torch.inf)
+            for logits in (output.start_logits, output.end_logits)
+        )
+        return cross_entropy(start, answers[:, 0], reduction="sum") + cross_entropy(
+            end, answers[:, 1], reduction="sum"
+        )
     raise TypeError(f"{type(encoding).__name__} has no objective")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 from transformers import get_linear_schedule_with_warmup
 
 from xharness.errors import InputError
@@ -83,6 +84,8 @@ def train(
     began = time.monotonic()
     if not len(encoding):
         raise InputError("the training set is empty", mend="raise --limit-train")
+    # Accelerate keeps the first format and device of a process and refuses others; a second training may differ.
+    AcceleratorState._reset_state(reset_partial_state=True)
     accelerator = Accelerator(
         mixed_precision="bf16" if device.dtype == "bfloat16" else "no", cpu=device.name == "cpu"
     )

@@ -38,7 +38,8 @@ def length_batches(
 def collate(
     encoding: Encoding, rows: IndexArray, pad_id: int, device: torch.device
 ) -> dict[str, torch.Tensor]:
-    """Return the model inputs of some windows, padded on the right to the longest of them."""
+    """Return the model inputs of some rows' windows, padded on the right to the longest of them."""
+    rows = encoding.windows(rows)
     starts = encoding.starts[rows]
     lengths = encoding.starts[rows + 1] - starts
     longest = int(lengths.max())

@@ -10,9 +10,11 @@ import numpy.typing as npt
 import torch
 
 from xharness.inference.batching import collate, length_batches
+from xharness.inference.choice_scores import choice_scores
 from xharness.inference.device import Device
 from xharness.inference.progress import Progress
 from xharness.tasks.encoding import Encoding
+from xharness.tasks.multiple_choice import ChoiceEncoding
 from xharness.tasks.pair_classification import PairEncoding
 from xharness.tasks.pieces import IndexArray
 from xharness.tasks.question_answering import QuestionEncoding
@@ -43,6 +45,19 @@ def predict_classes(
             logits = model(**inputs).logits  # (batch, classes)
         classes[rows] = logits.float().argmax(dim=-1).cpu().numpy()
     return classes
+
+
+@torch.inference_mode()
+def predict_choices(
+    model: Any, encoding: ChoiceEncoding, device: Device, progress: Progress
+) -> Indices:
+    """Return the index of the chosen answer of each example, (examples,); the first of equals."""
+    chosen = np.empty(len(encoding), np.int64)
+    for rows, inputs in _batches(model, encoding, device, progress):
+        with device.autocast():
+            scores = choice_scores(model, inputs, encoding.choices[rows])
+        chosen[rows] = scores.argmax(dim=-1).cpu().numpy()
+    return chosen
 
 
 @torch.inference_mode()
@@ -120,8 +135,8 @@ def best_spans(
 
     As in SQuAD's reference code the ``n_best`` starts are paired with the ``n_best`` ends, an end may not lie
     before its start, a span may not exceed ``max_answer_length`` pieces, and the highest sum of logits wins.
-    Candidates are drawn from allowed positions only, so a window with any context has an answer. The score is
-    ``-inf`` where no span is possible; logits that are not finite never win.
+    Candidates are drawn from allowed positions only: the question and special tokens take no candidate's place.
+    The score is ``-inf`` where no span is possible; logits that are not finite never win.
 
     Args:
         start_logits: (batch, length).

@@ -7,9 +7,11 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import (
     AutoConfig,
     AutoModel,
+    AutoModelForMultipleChoice,
     AutoModelForQuestionAnswering,
     AutoModelForSequenceClassification,
     AutoModelForTokenClassification,
@@ -20,10 +22,12 @@ from transformers.utils.logging import disable_progress_bar
 
 from xharness.errors import InputError
 from xharness.models.tokenization import TransformersPieces
+from xharness.models.tokenizer_files import follow_files
 from xharness.specs.task import Kind, TaskSpec
 
 HEADS: dict[Kind, Any] = {
     "pair_classification": AutoModelForSequenceClassification,
+    "multiple_choice": AutoModelForMultipleChoice,
     "tagging": AutoModelForTokenClassification,
     "question_answering": AutoModelForQuestionAnswering,
 }
@@ -31,6 +35,7 @@ HEADS: dict[Kind, Any] = {
 #: What an architecture with the head of a kind is called.
 HEAD_SUFFIX: dict[Kind, str] = {
     "pair_classification": "ForSequenceClassification",
+    "multiple_choice": "ForMultipleChoice",
     "tagging": "ForTokenClassification",
     "question_answering": "ForQuestionAnswering",
 }
@@ -42,6 +47,7 @@ _OFFSET_POSITIONS = (
     "data2vec-text",
     "ibert",
     "longformer",
+    "luke",
     "mpnet",
     "xmod",
 )
@@ -59,7 +65,9 @@ def load_config(reference: str) -> Any:
     """
     try:
         return AutoConfig.from_pretrained(reference, trust_remote_code=False)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (
+        Exception
+    ) as error:  # beside the usual types, a class of the hub's client for wrong values
         raise InputError(
             f"no usable checkpoint: {_first_line(error)}",
             where=reference,
@@ -75,19 +83,49 @@ def load_tokenizer(reference: str, config: Any) -> tuple[Any, TransformersPieces
     """
     try:
         tokenizer = AutoTokenizer.from_pretrained(reference, trust_remote_code=False)
+        if tokenizer.is_fast:
+            follow_files(tokenizer, reference)
+    except ImportError as error:  # a slow tokenizer may need a package of its own
+        raise InputError(
+            f"no usable tokenizer: {_first_line(error)}",
+            where=reference,
+            mend="install that package, or put a tokenizer.json (a fast tokenizer) into the folder",
+        ) from error
     except Exception as error:  # tokenizers raises bare Exception for a damaged file
         raise InputError(
             f"no usable tokenizer: {_first_line(error)}",
             where=reference,
             mend="put the checkpoint's tokenizer files beside its config",
         ) from error
+    known = set(tokenizer.all_special_tokens) | {"▁"}
+    if known.issuperset(tokenizer.get_vocab()):
+        # Without files transformers 5 makes an empty tokenizer of the family's class.
+        raise InputError(
+            "no usable tokenizer: it has no pieces but special tokens",
+            where=reference,
+            mend="put the checkpoint's tokenizer files beside its config",
+        )
     if tokenizer.pad_token_id is None:
-        raise InputError("the tokenizer has no padding token", where=reference)
-    with_types = (
-        "token_type_ids" in tokenizer.model_input_names
-        and (getattr(config, "type_vocab_size", 0) or 0) > 1
-    )
+        raise InputError(
+            "the tokenizer has no padding token",
+            where=reference,
+            mend="name one under pad_token in tokenizer_config.json",
+        )
+    with_types = _makes_token_types(tokenizer) and (getattr(config, "type_vocab_size", 0) or 0) > 1
     return tokenizer, TransformersPieces(tokenizer, max_positions(config, tokenizer), with_types)
+
+
+def _makes_token_types(tokenizer: Any) -> bool:
+    """Whether a tokenizer tells two segments apart by token types.
+
+    ``model_input_names`` decides where the checkpoint itself gives it. The classes' own lists do not: those of
+    RemBERT and ALBERT leave token types out in transformers 5, though both models were pre-trained with them.
+    """
+    names = tokenizer.init_kwargs.get("model_input_names")
+    if names is not None and "token_type_ids" not in names:
+        return False
+    types: list[int] | None = tokenizer("a", "b", return_token_type_ids=True).get("token_type_ids")
+    return max(types or [0]) > 0
 
 
 def max_positions(config: Any, tokenizer: Any) -> int:
@@ -99,16 +137,53 @@ def max_positions(config: Any, tokenizer: Any) -> int:
 
 
 def load_encoder(reference: str, layers: int | None = None) -> Any:
-    """Load a checkpoint as an encoder without head, in float32, its first ``layers`` blocks only."""
-    changes = {} if layers is None else {"num_hidden_layers": layers}
-    return _load(AutoModel, reference, **changes)
+    """Load a checkpoint as an encoder without head, in float32.
+
+    With ``layers`` the encoder's hidden state of that number is the whole model's, and blocks that it does not
+    need are left out. Where a norm is laid over the last block's output (ModernBERT, XLM-R XL) one block more is
+    kept, so that the norm falls on that one.
+
+    Raises:
+        InputError: The weights do not load, or some of the encoder's are absent.
+    """
+    if layers is None:
+        return _load(AutoModel, reference, new_head=True)
+    encoder = _load(AutoModel, reference, new_head=True, num_hidden_layers=layers)
+    if not _ends_in_a_block(encoder):
+        encoder = _load(AutoModel, reference, new_head=True, num_hidden_layers=layers + 1)
+    return encoder
+
+
+@torch.inference_mode()
+def _ends_in_a_block(encoder: Any) -> bool:
+    """Whether the last hidden state is what the last block puts out, with no norm laid over it."""
+    outputs: list[Any] = []
+
+    def keep(module: Any, inputs: Any, output: Any) -> None:
+        outputs.append(output[0] if isinstance(output, tuple) else output)
+
+    # Blocks are the numbered modules; their parts are looked at too, since XLM has no module for a whole block.
+    numbered = [
+        module
+        for name, module in encoder.named_modules()
+        if any(part.isdigit() for part in name.split("."))
+    ]
+    hooks = [module.register_forward_hook(keep) for module in numbered]
+    probe = torch.tensor([[1, 2, 3, 4]]) % encoder.config.vocab_size
+    encoder.eval()
+    last = encoder(
+        input_ids=probe, attention_mask=torch.ones_like(probe), output_hidden_states=True
+    ).hidden_states[-1]
+    for hook in hooks:
+        hook.remove()
+    return any(isinstance(o, torch.Tensor) and torch.equal(o, last) for o in outputs)
 
 
 def load_with_head(reference: str, task: TaskSpec) -> Any:
     """Load a checkpoint with the head of a task's kind, in float32; a new head is initialised by torch's seed.
 
     Raises:
-        InputError: The family has no such head, or the weights do not load.
+        InputError: The family has no such head, or the encoder's weights do not load or are not all there.
     """
     changes: dict[str, Any] = {}
     if task.labels:
@@ -116,22 +191,31 @@ def load_with_head(reference: str, task: TaskSpec) -> Any:
         changes["id2label"] = dict(enumerate(task.labels))
         changes["label2id"] = {label: i for i, label in enumerate(task.labels)}
         changes["ignore_mismatched_sizes"] = True
-    return _load(HEADS[task.kind], reference, **changes)
+    return _load(HEADS[task.kind], reference, new_head=True, **changes)
 
 
 def load_as_is(reference: str, task: TaskSpec) -> Any:
-    """Load a checkpoint with the head and labels that it has."""
-    return _load(HEADS[task.kind], reference)
+    """Load a checkpoint with the head and labels that it has.
+
+    Raises:
+        InputError: The weights do not load, or some of the encoder's or the head's are absent.
+    """
+    return _load(HEADS[task.kind], reference, new_head=False)
 
 
-def _load(auto: Any, reference: str, **changes: Any) -> Any:
+def _load(auto: Any, reference: str, new_head: bool, **changes: Any) -> Any:
     # The list of newly initialised head weights is expected here and would break up the progress display.
     logger = logging.getLogger("transformers")
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        return auto.from_pretrained(
-            reference, trust_remote_code=False, use_safetensors=True, dtype="float32", **changes
+        model, info = auto.from_pretrained(
+            reference,
+            trust_remote_code=False,
+            use_safetensors=True,
+            dtype="float32",
+            output_loading_info=True,
+            **changes,
         )
     except Exception as error:  # safetensors and transformers raise many types for damaged files
         raise InputError(
@@ -141,6 +225,25 @@ def _load(auto: Any, reference: str, **changes: Any) -> Any:
         ) from error
     finally:
         logger.setLevel(level)
+    _check_complete(model, info, reference, new_head)
+    return model
+
+
+def _check_complete(model: Any, info: dict[str, Any], reference: str, new_head: bool) -> None:
+    """Refuse weights that transformers would silently replace with random ones, a new head's apart.
+
+    A pooler counts as part of the head: checkpoints from masked language modelling alone have none.
+    """
+    absent = {*info["missing_keys"], *(found[0] for found in info["mismatched_keys"])}
+    if new_head:
+        prefix = f"{model.base_model_prefix}." if hasattr(model, model.base_model_prefix) else ""
+        absent = {key for key in absent if key.startswith(prefix) and "pooler." not in key}
+    if absent:
+        raise InputError(
+            f"the checkpoint lacks {len(absent)} of the model's weights, {min(absent)} among them",
+            where=reference,
+            mend="its config.json and model.safetensors must belong together",
+        )
 
 
 def weights_digest(reference: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class TransformersPieces:
         uses_token_types: Whether the model is given token types.
 
     Raises:
-        InputError: The tokenizer has no unknown, padding or separator token.
+        InputError: The tokenizer makes nothing of plain letters, so its special tokens cannot be told apart.
     """
 
     def __init__(self, tokenizer: Any, max_length: int, uses_token_types: bool):
@@ -55,19 +56,35 @@ class TransformersPieces:
         return hashlib.sha256("\0".join(described).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _needs_blank(self) -> bool:
-        """Whether a word is cut as inside a sentence only with a blank before it (byte-level BPE)."""
-        if self._backend is None:
-            return False
-        state = json.loads(self._backend.to_str()).get("pre_tokenizer") or {}
-        parts = state.get("pretokenizers", [state])
-        return any(p.get("type") == "ByteLevel" and not p.get("add_prefix_space") for p in parts)
+        """Whether a word is cut as inside a sentence only with a blank before it.
+
+        So it is for tokenizers that join that blank to the word's first piece: byte-level BPE, and others that
+        are found by comparing both ways with what becomes of a word inside a text. Where the blank is a piece
+        of its own (characters, bytes) words go without it, or their first piece would be a blank.
+        """
+        if self._backend is not None:
+            state = json.loads(self._backend.to_str()).get("pre_tokenizer") or {}
+            for part in state.get("pretokenizers", [state]):
+                if part.get("type") == "ByteLevel" and not part.get("add_prefix_space"):
+                    return True
+        return any(self._joins_blank(letter) for letter in ascii_lowercase)
+
+    def _joins_blank(self, word: str) -> bool:
+        pieces = self.texts([word, f"{word} {word}", f" {word}"])
+        inside = pieces[1].tolist()[len(pieces[0]) :]
+        alone = self._without_blank([word])[0].tolist()
+        with_blank = pieces[2].tolist()
+        return with_blank == inside != alone and len(with_blank) == len(alone)
 
     def words(self, words: Sequence[str]) -> Ragged:
         """Return the pieces of each word, cut as inside a sentence; a word may have none."""
-        if self._backend is None:
-            return self._slow(words)
         if self._blank_before_words:
             return self.texts([f" {word}" if word else "" for word in words])
+        return self._without_blank(words)
+
+    def _without_blank(self, words: Sequence[str]) -> Ragged:
+        if self._backend is None:
+            return self._slow(words)
         return self._fast([[word] for word in words], pretokenized=True)
 
     def texts(self, texts: Sequence[str]) -> Ragged:
@@ -112,6 +129,12 @@ class TransformersPieces:
 def _template(tokenizer: Any, uses_token_types: bool) -> Template:
     """Find the special tokens by encoding a probe; works for every tokenizer class."""
     first, second = _probe_ids(tokenizer, "a"), _probe_ids(tokenizer, "b")
+    if not first or not second:
+        raise InputError(
+            "the tokenizer makes nothing of the letters a and b",
+            where="tokenizer",
+            mend="give it an unknown token",
+        )
     single = list(tokenizer("a")["input_ids"])
     both = tokenizer("a", "b", return_token_type_ids=True)
     pair = list(both["input_ids"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -12,17 +12,12 @@ from typing import Any, cast
 import numpy as np
 from transformers import set_seed
 
-from xharness.data.examples import Bitext, PairExample, QuestionExample, Split, TaggingExample
+from xharness.data.examples import Bitext, Split
 from xharness.errors import InputError
 from xharness.finetuning.dev_score import dev_score
 from xharness.finetuning.training import TrainingReport, train
 from xharness.inference.device import Device
-from xharness.inference.prediction import (
-    embed_sentences,
-    predict_classes,
-    predict_spans,
-    predict_tags,
-)
+from xharness.inference.prediction import embed_sentences
 from xharness.inference.progress import Progress, Silent
 from xharness.models.adapter import ModelInfo
 from xharness.models.checkpoints import (
@@ -35,12 +30,15 @@ from xharness.models.checkpoints import (
     weights_digest,
 )
 from xharness.models.encoding_cache import cached
+from xharness.models.kinds import HEADED_KINDS, Head, label_order
 from xharness.specs.recipe import Settings
 from xharness.specs.task import TaskSpec
-from xharness.tasks import pair_classification, question_answering, retrieval, tagging
+from xharness.tasks import retrieval
 from xharness.tasks.encoding import Encoding
-from xharness.tasks.pieces import IndexArray
 from xharness.tasks.predictions import Predictions
+
+#: Candidates that a ranking holds; mAP@20 looks at no more.
+RANKED_CANDIDATES = 20
 
 #: Settings that decide an encoding.
 _ENCODING_SETTINGS = {"max_length", "doc_stride", "max_query_length"}
@@ -122,51 +120,20 @@ class TransformersAdapter:
         self, model: Any, task: TaskSpec, split: Split, settings: Settings, progress: Progress
     ) -> Predictions:
         encoding = self._encode(task, split, settings)
-        counts = Counter(encoding.counts)
-        if isinstance(encoding, pair_classification.PairEncoding):
-            order = label_order(model.config.id2label, task, self.reference)
-            classes = order[predict_classes(model, encoding, self.device, progress)]
-            return Predictions(pair_classification.labels_of(classes, task), counts)
-        if isinstance(encoding, tagging.TaggingEncoding):
-            order = label_order(model.config.id2label, task, self.reference)
-            numbers = order[predict_tags(model, encoding, self.device, progress)]
-            examples = cast(list[TaggingExample], split.examples)
-            return Predictions(tagging.tags_of(numbers, examples, task), counts)
-        assert isinstance(encoding, question_answering.QuestionEncoding)
-        spans = predict_spans(
-            model,
-            encoding,
-            self.device,
-            progress,
-            n_best=settings.n_best,
-            max_answer_length=settings.max_answer_length,
-        )
-        questions = cast(list[QuestionExample], split.examples)
-        answers, empty = question_answering.answers_of(encoding, questions, *spans)
-        return Predictions(answers, counts + Counter(empty))
+        head = Head(model, task, settings, self.device, progress, self.reference)
+        found = HEADED_KINDS[task.kind].decide(head, split, encoding)
+        return replace(found, counts=found.counts + Counter(encoding.counts))
 
     def _encode(self, task: TaskSpec, split: Split, settings: Settings) -> Encoding:
         values = settings.model_dump(include=_ENCODING_SETTINGS)
+        # How the files are read is part of the key: a reader's options change examples without changing files.
+        reading = task.sources.model_dump_json()
         key = (split.fingerprint, self._pieces.fingerprint, json.dumps(values, sort_keys=True))
-        if task.kind == "pair_classification":
-            pairs = cast(list[PairExample], split.examples)
-            return cached(
-                pair_classification.PairEncoding,
-                (*key, *task.labels),
-                lambda: pair_classification.encode(pairs, task, self._pieces, settings),
-            )
-        if task.kind == "tagging":
-            sentences = cast(list[TaggingExample], split.examples)
-            return cached(
-                tagging.TaggingEncoding,
-                (*key, *task.labels),
-                lambda: tagging.encode(sentences, task, self._pieces, settings),
-            )
-        questions = cast(list[QuestionExample], split.examples)
+        kind = HEADED_KINDS[task.kind]
         return cached(
-            question_answering.QuestionEncoding,
-            key,
-            lambda: question_answering.encode(questions, task, self._pieces, settings),
+            kind.encoding,
+            (*key, reading, *task.labels),
+            lambda: kind.encode(split.examples, task, self._pieces, settings),
         )
 
     # -- retrieval --------------------------------------------------------------------------------------
@@ -185,6 +152,12 @@ class TransformersAdapter:
             lines = retrieval.nearest_neighbours(source, target, bitext.target.texts)
             values = [bitext.target.ids[line] for line in lines]
             return Predictions(values, counts)
+        if task.method == "ranking":
+            source, target, counts = self._embed_bitext(bitext, settings, progress)
+            best = retrieval.ranked(source, target, bitext.target.ids, RANKED_CANDIDATES)
+            names = np.array(bitext.target.ids, object)
+            rankings = dict(zip(bitext.source.ids, names[best].tolist(), strict=True))
+            return Predictions(rankings, counts)
         mined, counts = self._mine(bitext, settings, progress)
         if split.stand_in is not None:
             if bitext.gold is None:
@@ -270,6 +243,8 @@ class TransformersAdapter:
             notes.append("no token types")
         if not self._tokenizer.is_fast:
             notes.append("slow tokenizer")
+        if getattr(self._config, "use_lang_emb", False) and self._config.n_langs > 1:
+            notes.append("language embeddings not given")
         return ModelInfo(
             name=Path(self.reference).name,
             reference=self.reference,
@@ -281,26 +256,3 @@ class TransformersAdapter:
             layers=self._layers,
             notes=tuple(notes),
         )
-
-
-def label_order(id2label: dict[int, str], task: TaskSpec, reference: str) -> IndexArray:
-    """Return the task's label index for each output of a head, matched by name.
-
-    Names are compared without regard to case; the task's aliases count.
-
-    Raises:
-        InputError: The head's labels are not the task's.
-    """
-    known = {label.casefold(): i for i, label in enumerate(task.labels)}
-    for alias, label in task.label_aliases.items():
-        known.setdefault(alias.casefold(), task.labels.index(label))
-    names = [str(id2label[i]) for i in range(len(id2label))]
-    numbers = [known.get(name.casefold(), -1) for name in names]
-    if sorted(numbers) != list(range(len(task.labels))):
-        raise InputError(
-            f"the head's labels ({', '.join(names)}) are not those of task {task.name} "
-            f"({', '.join(task.labels)})",
-            where=reference,
-            mend="name them in id2label of config.json",
-        )
-    return np.array(numbers, np.int64)

@@ -24,7 +24,13 @@ from xharness.sample import CHECKPOINT as SAMPLE_CHECKPOINT
 from xharness.sample import DATA as SAMPLE_DATA
 from xharness.scoring.scores import check_profile
 from xharness.specs.recipe import Recipe
-from xharness.specs.registry import Benchmark, benchmark_of_suite, benchmark_of_tasks, load
+from xharness.specs.registry import (
+    Benchmark,
+    benchmark_of_suite,
+    benchmark_of_tasks,
+    load,
+    training_chain,
+)
 from xharness.specs.yaml_loading import parse_scalar
 
 
@@ -154,9 +160,8 @@ class RunCommand:
 
 def _overrides(pairs: tuple[str, ...], benchmark: Benchmark) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    scopes = {task.name for task in benchmark.tasks} | {
-        task.training for task in benchmark.tasks if task.training
-    }
+    trained = [part for task in benchmark.tasks for part in training_chain(task)]
+    scopes = {task.name for task in trained} | {task.training for task in trained if task.training}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
@@ -188,7 +193,11 @@ def _listed(text: str | None) -> tuple[str, ...] | None:
 
 def _print_plan(plan: Plan, console: Console) -> None:
     rows = []
-    for part in plan.tasks:
+    # An intermediate task has a row of its own, without tests, before the first task that it serves.
+    parts = {
+        (p.training_key, p.task.name): p for task in plan.tasks for p in (*task.trainings, task)
+    }
+    for part in parts.values():
         settings = part.settings
         tests = [test for test in part.tests if test.absent is None]
         holes = [t.language for t in part.tests if t.absent == "no data"]

@@ -15,7 +15,7 @@ from xharness.errors import InputError
 from xharness.files import write_json
 from xharness.models.adapter import ModelInfo
 from xharness.specs.recipe import PREDICTION_SETTINGS, Recipe, Settings
-from xharness.specs.registry import Benchmark
+from xharness.specs.registry import Benchmark, training_chain
 from xharness.specs.task import TaskSpec
 
 
@@ -78,6 +78,7 @@ class TaskPlan:
         tests: Its test languages.
         train_examples: Size of the training split.
         train_fingerprint: Hash of what was read of the training and dev splits.
+        before: Plan of the intermediate task, whose model its own fine-tuning starts from.
     """
 
     task: TaskSpec
@@ -87,6 +88,14 @@ class TaskPlan:
     tests: tuple[TestSet, ...]
     train_examples: int
     train_fingerprint: str
+    before: TaskPlan | None = None
+
+    @property
+    def trainings(self) -> tuple[TaskPlan, ...]:
+        """Return the plans of the fine-tunings that it rests on, in order; its own is the last."""
+        if self.training_key is None:
+            return ()
+        return (self,) if self.before is None else (*self.before.trainings, self)
 
 
 @dataclass(frozen=True)
@@ -140,9 +149,10 @@ class Plan:
             for plan in self._grouped():
                 if seed not in plan.seeds:
                     continue
-                if plan.training_key is not None and (plan.training_key, seed) not in tuned:
-                    tuned.add((plan.training_key, seed))
-                    stages.append(Stage("finetune", plan, seed))
+                for training in plan.trainings:
+                    if (str(training.training_key), seed) not in tuned:
+                        tuned.add((str(training.training_key), seed))
+                        stages.append(Stage("finetune", training, seed))
                 stages += [
                     Stage("predict", plan, seed, test.language)
                     for test in plan.tests
@@ -160,11 +170,12 @@ class Plan:
 
     def identity(self) -> dict[str, Any]:
         """Return what makes this plan the same as another; scoring and the device are not part of it."""
+        plans = {part.task.name: part for p in self.tasks for part in (*p.trainings, p)}
         return {
             "model": self.model.reference,
             "weights": self.model.weights_sha256,
-            "tasks": {p.task.name: spec_digest(p.task) for p in self.tasks},
-            "settings": {p.task.name: p.settings.model_dump(mode="json") for p in self.tasks},
+            "tasks": {name: spec_digest(p.task) for name, p in plans.items()},
+            "settings": {name: p.settings.model_dump(mode="json") for name, p in plans.items()},
             "seeds": list(self.options.seeds),
             "languages": None if self.options.languages is None else list(self.options.languages),
             "limit": self.options.limit,
@@ -204,37 +215,52 @@ def make_plan(
     """
     _check_languages(benchmark, options.languages)
     trainings: dict[tuple[str | None, str], tuple[int, str]] = {}
+
+    def training_set(task: TaskSpec, settings: Settings) -> tuple[int, str]:
+        """Read a training set once; return its size and fingerprint."""
+        key = (task.training, settings.selection)
+        if key not in trainings:
+            on_split(f"{task.name} train")
+            train, dev = training_splits(task, settings, source, options)
+            prints = (train.fingerprint, "" if dev is None else dev.fingerprint)
+            trainings[key] = (len(train), "-".join(prints))
+        return trainings[key]
+
+    def intermediate(task: TaskSpec) -> TaskPlan | None:
+        """Plan the fine-tunings that come before a task's own."""
+        plan = None
+        for earlier in training_chain(task)[:-1]:
+            settings = options.recipe.resolve(earlier, options.overrides)
+            key = _training_key(earlier, settings, plan)
+            read = training_set(earlier, settings)
+            plan = TaskPlan(earlier, settings, key, options.seeds, (), *read, before=plan)
+        return plan
+
     plans = []
     for task in benchmark.tasks:
         if options.languages is not None and not set(options.languages) & set(task.languages):
             continue
         settings = options.recipe.resolve(task, options.overrides)
         tuned = task.kind != "retrieval" and options.finetune
-        train_examples, train_fingerprint = 0, ""
-        if tuned:
-            key = (task.training, settings.selection)
-            if key not in trainings:
-                on_split(f"{task.name} train")
-                train, dev = training_splits(task, settings, source, options)
-                prints = (train.fingerprint, "" if dev is None else dev.fingerprint)
-                trainings[key] = (len(train), "-".join(prints))
-            train_examples, train_fingerprint = trainings[key]
+        before = intermediate(task) if tuned else None
+        train_examples, train_fingerprint = training_set(task, settings) if tuned else (0, "")
         tests = []
         for language in task.languages:
             on_split(f"{task.name} {language}")
             tests.append(_test_set(task, language, source, options))
-        if all(test.absent for test in tests):
+        if all(test.absent for test in tests) and not task.scored_only:
             # Reading says which file is missing and what lies there instead.
             source.read(task, "test", tests[0].language, 1)
         plans.append(
             TaskPlan(
                 task=task,
                 settings=settings,
-                training_key=_training_key(task, settings) if tuned else None,
+                training_key=_training_key(task, settings, before) if tuned else None,
                 seeds=options.seeds if tuned else options.seeds[:1],
                 tests=tuple(tests),
                 train_examples=train_examples,
                 train_fingerprint=train_fingerprint,
+                before=before,
             )
         )
     return Plan(benchmark, model, options, source.describe(), tuple(plans))
@@ -243,10 +269,19 @@ def make_plan(
 def training_splits(
     task: TaskSpec, settings: Settings, source: DataSource, options: RunOptions
 ) -> tuple[Split, Split | None]:
-    """Read the English training split, and the dev split where the checkpoint is chosen on it."""
+    """Read the English training split, and the dev split where the checkpoint is chosen on it.
+
+    Raises:
+        InputError: A file is absent or does not read, or dev stands in for train and is to choose the checkpoint too.
+    """
     train = source.read(task, "train", "en", options.limit_train)
     dev = None
     if settings.selection == "best_dev" and source.has(task, "dev", "en"):
+        if train.stand_in == "dev":
+            raise InputError(
+                f"{task.name} is trained on its dev split, which then cannot choose the checkpoint",
+                mend="use --set selection=last",
+            )
         dev = source.read(task, "dev", "en", options.limit)
     return train, dev
 
@@ -265,16 +300,21 @@ def _check_languages(benchmark: Benchmark, languages: tuple[str, ...] | None) ->
 def _test_set(task: TaskSpec, language: str, source: DataSource, options: RunOptions) -> TestSet:
     if options.languages is not None and language not in options.languages:
         return TestSet(language, absent="not asked for")
+    if task.scored_only:
+        return TestSet(language, absent="no data source, scored from prediction files only")
     if options.languages is None and not source.has(task, "test", language):
         return TestSet(language, absent="no data")
     split: Split = source.read(task, "test", language, options.limit)
     return TestSet(language, split.size, split.available, split.fingerprint)
 
 
-def _training_key(task: TaskSpec, settings: Settings) -> str:
-    """Name the fine-tuned model: training set and a digest of the settings that shape it."""
+def _training_key(task: TaskSpec, settings: Settings, before: TaskPlan | None) -> str:
+    """Name the fine-tuned model: training set and a digest of what shapes it, earlier fine-tunings included."""
     shaping = settings.model_dump(mode="json", exclude=set(PREDICTION_SETTINGS))
-    content = json.dumps([shaping, list(task.labels), task.kind], sort_keys=True)
+    parts: list[Any] = [shaping, list(task.labels), task.kind]
+    if before is not None:
+        parts.append(before.training_key)
+    content = json.dumps(parts, sort_keys=True)
     return f"{task.training}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 

@@ -117,6 +117,8 @@ class Runner:
         parts: dict[str, Any] = {"weights": self._plan.model.weights_sha256, "seed": stage.seed}
         if plan.training_key is not None:
             parts["training"] = [plan.training_key, plan.train_fingerprint]
+        if plan.before is not None and stage.kind == "finetune":
+            parts["start"] = self._tuning(plan.before, stage.seed).outputs
         if stage.kind == "predict":
             parts["spec"] = spec_digest(plan.task)
             parts["settings"] = plan.settings.model_dump(mode="json")
@@ -144,9 +146,8 @@ class Runner:
             shutil.rmtree(folder, ignore_errors=True)
         aside.mkdir(parents=True)
         plan = stage.plan
-        report = self._model.finetune(
-            plan.task, train, dev, plan.settings, stage.seed, aside, display
-        )
+        start = self._model if plan.before is None else self._model_for(plan.before, stage.seed)
+        report = start.finetune(plan.task, train, dev, plan.settings, stage.seed, aside, display)
         aside.rename(into)
         result = {
             "report": asdict(report),
@@ -204,11 +205,10 @@ class Runner:
         timings: dict[str, float] = {}
         training: dict[str, Any] = {}
         if plan.training_key is not None:
-            receipt = self._tuning(plan, stage.seed)
-            training = dict(receipt.result)
-            training["report"] = {k: v for k, v in training["report"].items() if k != "seconds"}
-            timings["finetune_seconds"] = receipt.seconds
-            timings["peak_mib"] = receipt.peak_mib
+            receipts = [self._tuning(part, stage.seed) for part in plan.trainings]
+            training = _training_result(plan, receipts)
+            timings["finetune_seconds"] = sum(receipt.seconds for receipt in receipts)
+            timings["peak_mib"] = max(receipt.peak_mib for receipt in receipts)
         found = {
             test.language: self._done[Stage("predict", plan, stage.seed, test.language).name]
             for test in plan.tests
@@ -276,6 +276,34 @@ class Runner:
                 details=result["details"],
             )
         return results
+
+
+def _training_result(plan: TaskPlan, receipts: list[Receipt]) -> dict[str, Any]:
+    """Return what a record says of a task's fine-tuning, intermediate tasks included.
+
+    Args:
+        plan: The task's plan.
+        receipts: Receipts of its fine-tunings, in order.
+    """
+    results = [dict(receipt.result) for receipt in receipts]
+    for result in results:
+        result["report"] = {k: v for k, v in result["report"].items() if k != "seconds"}
+    own = results[-1]
+    earlier = [
+        {
+            "task": part.task.name,
+            "settings": part.settings.model_dump(mode="json"),
+            "train_examples": result["train_examples"],
+            "train_counts": result["train_counts"],
+            **result["report"],
+        }
+        for part, result in zip(plan.trainings[:-1], results[:-1], strict=True)
+    ]
+    if earlier:
+        own["report"] = {**own["report"], "intermediate": earlier}
+    for part in ("train_origin", "dev_origin"):
+        own[part] = {name: value for result in results for name, value in result[part].items()}
+    return own
 
 
 def _notes(found: dict[str, Receipt], train_origin: dict[str, str]) -> tuple[str, ...]:

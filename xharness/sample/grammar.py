@@ -131,14 +131,17 @@ class Grammar:
             for house in self.entries["house"]
             for brand in self.entries["brand"]
         ]
+        names, surnames = self.entries["name"], self.entries["surname"]
         self.entries["person"] = [
-            _full_name(name, surname)
-            for name in self.entries["name"]
-            for surname in self.entries["surname"]
-            if surname.key != name.key
+            _full_name(*parts, surname)
+            for name, middle in zip(names, [*names[1:], names[0]], strict=True)
+            for surname in surnames
+            for parts in ((name,), (name, middle))
+            if surname.key not in (name.key, middle.key)
+            and (middle.gender, middle.held_out) == (name.gender, name.held_out)
         ]
-        names = {name.key for name in self.entries["name"]}
-        alone = [surname for surname in self.entries["surname"] if surname.key not in names]
+        given = {name.key for name in names}
+        alone = [surname for surname in surnames if surname.key not in given]
         # a family name alone is drawn as often as one with any given name
         self.entries["person"] += [replace(surname, gender="m") for surname in alone] * len(names)
 
@@ -219,24 +222,24 @@ def _organisation(house: Entry, brand: Entry) -> Entry:
     return Entry("org", f"{house.key}-{brand.key}", "PROPN", "ORG", forms, held_out=brand.held_out)
 
 
-def _full_name(name: Entry, surname: Entry) -> Entry:
+def _full_name(*parts: Entry) -> Entry:
+    """A given name, with a second one or without, before a family name."""
     forms = {
         language: {
             "_": (" ·/PUNCT " if language == "zh" else " ").join(
-                [table["_"], surname.forms[language]["_"]]
+                part.forms[language]["_"] for part in parts
             )
         }
-        for language, table in name.forms.items()
+        for language in LANGUAGES
     }
-    held_out = name.held_out or surname.held_out
     return Entry(
-        "person",
-        f"{name.key}-{surname.key}",
-        "PROPN",
-        "PER",
-        forms,
-        gender=name.gender,
-        held_out=held_out,
+        kind="person",
+        key="-".join(part.key for part in parts),
+        pos="PROPN",
+        entity="PER",
+        forms=forms,
+        gender=parts[0].gender,
+        held_out=any(part.held_out for part in parts),
     )
 
 

@@ -1,4 +1,4 @@
-"""Finding the files of a submission: ``<task>/test-<language>.tsv``, ``.json`` for question answering."""
+"""Finding the files of a submission: ``<task>/test-<language>`` and the suffix that the task's format has."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from xharness.specs.task import TaskSpec
 
 def file_name(task: TaskSpec, language: str) -> str:
     """Return the file's place below a predictions or labels folder, such as ``xnli/test-en.tsv``."""
-    suffix = "json" if task.kind == "question_answering" else "tsv"
-    return f"{task.name}/test-{language}.{suffix}"
+    return f"{task.name}/{task.file_name(language)}"
 
 
 def check_folder(folder: Path, option: str) -> None:

@@ -26,7 +26,14 @@ def score_labels(predictions: Path, gold: Path, labels: Collection[str] = ()) ->
     Raises:
         InputError: The numbers of lines differ, the gold file is empty or has a blank line, or a line has a tabulator.
     """
-    gold_lines, lines = read_lines(gold), read_lines(predictions)
+    return score_label_lines(read_lines(predictions), read_lines(gold), labels)
+
+
+def score_label_lines(
+    lines: Lines, gold_lines: Lines, labels: Collection[str] = ()
+) -> LanguageScore:
+    """Score the lines of two files; ``score_labels`` says how."""
+    gold = gold_lines.path
     truth = gold_lines.values[: gold_lines.filled()]
     if not truth:
         raise InputError("no label in the file", where=gold, mend="write one label a line")

@@ -10,6 +10,7 @@ from typing import Any
 from xharness.errors import InputError
 from xharness.scoring.answer_rules import mlqa_tokenizer, squad_tokens
 from xharness.scoring.answers import score_answers
+from xharness.scoring.choices import score_choices
 from xharness.scoring.folder import (
     check_folder,
     check_layout,
@@ -19,6 +20,7 @@ from xharness.scoring.folder import (
 )
 from xharness.scoring.labels import score_labels, score_pairs
 from xharness.scoring.language_score import LanguageScore
+from xharness.scoring.ranking import score_rankings
 from xharness.scoring.tagging import SCHEMES, score_tags
 from xharness.specs.registry import Benchmark
 from xharness.specs.task import METRIC_FIGURES, TaskSpec
@@ -188,10 +190,14 @@ def _score_language(
     if gold is None:
         return LanguageScore("unscored", reason=f"no gold file {labels / name}")
     match task.metric:
+        case "accuracy" if task.kind == "multiple_choice":
+            return score_choices(answers, gold)
         case "accuracy":
             return score_labels(answers, gold, task.labels)
         case "mined_pairs":
             return score_pairs(answers, gold)
+        case "map_at_20":
+            return score_rankings(answers, gold)
         case "pos_f1" | "entity_f1":
             scheme = SCHEMES[task.metric][profile]
             return score_tags(

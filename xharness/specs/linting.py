@@ -8,7 +8,7 @@ from pathlib import Path
 from xharness.errors import InputError
 from xharness.specs.paths import SPECS
 from xharness.specs.recipe import Recipe
-from xharness.specs.registry import load
+from xharness.specs.registry import load, training_chain
 from xharness.specs.suite import Suite
 from xharness.specs.task import TaskSpec
 from xharness.specs.validation import SpecError, SpecModel, build
@@ -41,6 +41,8 @@ def lint(paths: Sequence[Path]) -> tuple[list[str], int]:
             if isinstance(spec, Suite):
                 for name in spec.tasks:
                     load(TaskSpec, name)
+            elif isinstance(spec, TaskSpec):
+                training_chain(spec)
         except SpecError as error:
             problems += error.problems
         except InputError as error:

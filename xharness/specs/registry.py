@@ -56,6 +56,24 @@ def load(model: type[M], reference: str) -> M:
     return spec
 
 
+def training_chain(task: TaskSpec) -> tuple[TaskSpec, ...]:
+    """Return the tasks that a task's model is fine-tuned on, in order; the last is the task itself.
+
+    Raises:
+        InputError: An intermediate task does not exist, has no training set, or leads back to one before it.
+    """
+    chain = [task]
+    while (name := chain[0].intermediate_task) is not None:
+        before = load(TaskSpec, name)
+        where = f"task {chain[0].name}, intermediate_task"
+        if before.training is None:
+            raise InputError(f"task {before.name} is not fine-tuned", where=where)
+        if before.name in {later.name for later in chain}:
+            raise InputError(f"{before.name} leads back to itself", where=where)
+        chain.insert(0, before)
+    return tuple(chain)
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A suite with its tasks loaded; what a run, a score and a table are about.
@@ -67,7 +85,6 @@ class Benchmark:
         categories: Names of the tasks in each category.
         overall: Names of the tasks in the overall score; empty where there is none.
         recipe: Recipe used where the user names none.
-        data: Data folder used where the user names none.
     """
 
     name: str
@@ -76,7 +93,12 @@ class Benchmark:
     categories: dict[str, tuple[str, ...]]
     overall: tuple[str, ...]
     recipe: str
-    data: str | None
+
+    @property
+    def data(self) -> str | None:
+        """Data folder used where the user names none: the one that all tasks' specifications name."""
+        roots = {task.sources.files.root if task.sources.files else None for task in self.tasks}
+        return roots.pop() if len(roots) == 1 else None
 
     def task(self, name: str) -> TaskSpec:
         """Return the task of that name."""
@@ -100,7 +122,6 @@ def benchmark_of_suite(reference: str) -> Benchmark:
         },
         overall=tuple(tasks[name].name for name in suite.overall or suite.tasks),
         recipe=suite.recipe,
-        data=suite.data,
     )
 
 
@@ -117,5 +138,4 @@ def benchmark_of_tasks(references: Sequence[str]) -> Benchmark:
         categories=categories,
         overall=(),
         recipe="xtreme",
-        data=None,
     )

@@ -36,7 +36,6 @@ class Suite(SpecModel):
         categories: Tasks of each category; a task may be in two.
         overall: Tasks that enter the overall score; all of them where absent.
         recipe: Recipe used where the user names none.
-        data: Data folder used where the user names none; ``sample`` is the one inside the package.
         citation: Whom to cite.
         notes: Anything a reader of the table should know.
     """
@@ -47,7 +46,6 @@ class Suite(SpecModel):
     categories: dict[str, tuple[str, ...]]
     overall: tuple[str, ...] | None = None
     recipe: str = "xtreme"
-    data: str | None = None
     citation: str = ""
     notes: str | None = None
 

@@ -9,8 +9,10 @@ from pydantic import Field, model_validator
 from xharness.specs.languages import LanguageCode, language_table
 from xharness.specs.validation import SpecModel
 
-Kind = Literal["pair_classification", "tagging", "question_answering", "retrieval"]
-Metric = Literal["accuracy", "pos_f1", "entity_f1", "squad", "mlqa", "mined_pairs"]
+Kind = Literal[
+    "pair_classification", "multiple_choice", "tagging", "question_answering", "retrieval"
+]
+Metric = Literal["accuracy", "pos_f1", "entity_f1", "squad", "mlqa", "mined_pairs", "map_at_20"]
 
 #: What each metric reports, in percent, under the names of the official script.
 METRIC_FIGURES: dict[Metric, tuple[str, ...]] = {
@@ -20,6 +22,7 @@ METRIC_FIGURES: dict[Metric, tuple[str, ...]] = {
     "squad": ("exact_match", "f1"),
     "mlqa": ("exact_match", "f1"),
     "mined_pairs": ("f1", "precision", "recall"),
+    "map_at_20": ("map@20",),
 }
 
 #: A path pattern, or one for each part that a format reads (``source``, ``target``, ``gold``).
@@ -34,9 +37,11 @@ class FileSource(SpecModel):
         train: Pattern of the training split.
         dev: Pattern of the development split.
         test: Pattern of the test split.
+        root: Data folder used where the user names none; ``sample`` is the one inside the package.
         options: Passed to the reader, such as column numbers.
         names: What ``{name}`` stands for in each language; the language code where it is not listed.
         test_stand_in: The split read in place of an absent test; the record and the table say so.
+        train_stand_in: The split read in place of an absent train, likewise.
         sha256: Expected digests by path below the data folder.
     """
 
@@ -44,9 +49,11 @@ class FileSource(SpecModel):
     train: PathPattern | None = None
     dev: PathPattern | None = None
     test: PathPattern
+    root: str | None = None
     options: dict[str, Any] = {}
     names: dict[LanguageCode, str] = {}
     test_stand_in: Literal["dev"] | None = None
+    train_stand_in: Literal["dev"] | None = None
     sha256: dict[str, str] = {}
 
 
@@ -99,16 +106,10 @@ class HubSource(SpecModel):
 
 
 class Sources(SpecModel):
-    """Where the data come from; at least one of the two."""
+    """Where the data come from; at least one of the two, but for tasks that are only scored."""
 
     files: FileSource | None = None
     hub: HubSource | None = None
-
-    @model_validator(mode="after")
-    def _one_at_least(self) -> Self:
-        if self.files is None and self.hub is None:
-            raise ValueError("give files, hub or both")
-        return self
 
 
 class TaskSpec(SpecModel):
@@ -125,8 +126,12 @@ class TaskSpec(SpecModel):
         metric: How prediction files are scored.
         score: Figures whose mean is the task's score, by profile; ``default`` for those not listed.
         training: Training set; tasks that name the same one share a fine-tuned model.
-        method: How a retrieval task decides: each source's nearest target, or mined pairs over a threshold.
-        sources: Where the data come from.
+        intermediate_task: Task whose training set the model is fine-tuned on first, with that task's own settings
+            (intermediate-task training, Phang et al. 2018, arXiv 1811.01088); that task may name one in turn.
+        method: How a retrieval task decides: each source's nearest target, mined pairs over a threshold, or a
+            ranking of targets.
+        sources: Where the data come from. A ranking task may have none: it is scored from prediction files,
+            and a run leaves it as a hole.
         recipe: Settings of this task that a recipe may override.
         citation: Whom to cite.
         licence: Licence of the data.
@@ -143,8 +148,9 @@ class TaskSpec(SpecModel):
     metric: Metric
     score: dict[str, tuple[str, ...]] = Field(min_length=1)
     training: str | None = None
-    method: Literal["nearest_neighbour", "mining"] | None = None
-    sources: Sources
+    intermediate_task: str | None = None
+    method: Literal["nearest_neighbour", "mining", "ranking"] | None = None
+    sources: Sources = Sources()
     recipe: dict[str, Any] = {}
     citation: str
     licence: str
@@ -166,9 +172,19 @@ class TaskSpec(SpecModel):
                 )
         if self.kind == "retrieval":
             if self.method is None:
-                raise ValueError("method: a retrieval task needs nearest_neighbour or mining")
+                raise ValueError(
+                    "method: a retrieval task needs nearest_neighbour, mining or ranking"
+                )
+            if self.intermediate_task is not None:
+                raise ValueError("intermediate_task: a retrieval task is not fine-tuned")
         elif self.training is None:
             raise ValueError(f"training: a {self.kind} task needs the name of its training set")
+        if self.kind == "multiple_choice" and self.labels:
+            raise ValueError("labels: a multiple_choice task has none, its choices are its own")
+        if (self.method == "ranking") != (self.metric == "map_at_20"):
+            raise ValueError("method: ranking and metric map_at_20 belong together")
+        if self.sources == Sources() and self.method != "ranking":
+            raise ValueError("sources: give files, hub or both")
         if "default" not in self.score:
             raise ValueError("score: needs the key 'default'")
         for profile, figures in self.score.items():
@@ -181,7 +197,17 @@ class TaskSpec(SpecModel):
 
     def file_name(self, language: str) -> str:
         """Return the name of a language's prediction file and gold file in the submission layout."""
-        return f"test-{language}.{'json' if self.kind == 'question_answering' else 'tsv'}"
+        suffix = "tsv"
+        if self.kind == "question_answering" or self.method == "ranking":
+            suffix = "json"
+        elif self.kind == "multiple_choice":
+            suffix = "jsonl"
+        return f"test-{language}.{suffix}"
+
+    @property
+    def scored_only(self) -> bool:
+        """Whether there is no data source to predict from, only prediction files to score."""
+        return self.sources == Sources()
 
     def score_figures(self, profile: str) -> tuple[str, ...]:
         """Return the figures whose mean is the task's score under a profile."""

@@ -13,7 +13,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from xharness.errors import InputError
-from xharness.tasks.pieces import IndexArray, IntArray, Ragged, Template, ranges, starts_of
+from xharness.specs.recipe import Settings
+from xharness.tasks.pieces import (
+    IndexArray,
+    IntArray,
+    PieceTokenizer,
+    Ragged,
+    Template,
+    ranges,
+    starts_of,
+)
 
 Types = npt.NDArray[np.uint8]
 
@@ -44,6 +53,10 @@ class Encoding:
         """Pieces in each window."""
         return np.diff(self.starts)
 
+    def windows(self, rows: IndexArray) -> IndexArray:
+        """Return the windows of some rows: themselves, but for a kind whose rows have several windows each."""
+        return rows
+
     def save(self, path: Path) -> None:
         """Write the arrays as safetensors, aside first and then renamed."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "counts"}
@@ -70,6 +83,22 @@ class Encoding:
             raise InputError(
                 f"damaged cache file: {error}", where=path, mend="delete it"
             ) from error
+
+
+def window_room(settings: Settings, tokenizer: PieceTokenizer, specials: int) -> int:
+    """Return how many pieces a window holds beside its special tokens.
+
+    Raises:
+        InputError: Fewer than two.
+    """
+    room = min(settings.max_length, tokenizer.max_length) - specials
+    if room < 2:
+        raise InputError(
+            f"windows of {room + specials} pieces have no room beside {specials} special tokens",
+            where="max_length",
+            mend="use --set max_length=N, or a model that takes longer inputs",
+        )
+    return room
 
 
 def wrap_single(pieces: Ragged, template: Template) -> tuple[IntArray, IndexArray]:

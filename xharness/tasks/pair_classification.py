@@ -12,7 +12,7 @@ import numpy.typing as npt
 from xharness.data.examples import PairExample
 from xharness.specs.recipe import Settings
 from xharness.specs.task import TaskSpec
-from xharness.tasks.encoding import Encoding, wrap_pair
+from xharness.tasks.encoding import Encoding, window_room, wrap_pair
 from xharness.tasks.pieces import IndexArray, PieceTokenizer
 
 
@@ -38,7 +38,7 @@ def encode(
     pieces = tokenizer.texts(distinct)
     index = {text: i for i, text in enumerate(distinct)}
     rows = np.array([index[text] for text in texts], np.int64).reshape(2, -1)
-    room = min(settings.max_length, tokenizer.max_length) - tokenizer.template.pair_specials
+    room = window_room(settings, tokenizer, tokenizer.template.pair_specials)
     keep_first, keep_second = longest_first(pieces.lengths[rows[0]], pieces.lengths[rows[1]], room)
     first, second = pieces.take(rows[0], keep_first), pieces.take(rows[1], keep_second)
     ids, starts, types, _ = wrap_pair(first, second, tokenizer.template, tokenizer.uses_token_types)

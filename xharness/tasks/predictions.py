@@ -1,7 +1,8 @@
 """Predictions and gold as files in the XTREME submission layout: the border between models and scoring.
 
-One file a language, ``<task>/test-<language>.tsv`` or ``.json``: a label or tag a line, a blank line between
-sentences; answers by question id; pairs of ids.
+One file a language, ``<task>/test-<language>.tsv``, ``.json`` or ``.jsonl``: a label or tag a line, a blank line
+between sentences; answers by question id; pairs of ids; rankings by query id; for multiple choice an object with the
+label a line.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import cast
 
 from xharness.data.examples import (
     Bitext,
+    ChoiceExample,
     Example,
     PairExample,
     QuestionExample,
@@ -29,12 +31,20 @@ class Predictions:
     """Decisions on one split, in its order.
 
     Attributes:
-        values: Labels; tags by sentence; answers by question id; line numbers; or pairs of ids, by kind.
+        values: Labels; indices of choices; tags by sentence; answers by question id; line numbers; pairs of
+            ids; or rankings of ids by query id, by kind.
         counts: Fallbacks and truncations, by name.
         details: Anything else a record should hold, such as a threshold.
     """
 
-    values: Sequence[str] | Sequence[Sequence[str]] | dict[str, str] | Sequence[Pair]
+    values: (
+        Sequence[str]
+        | Sequence[int]
+        | Sequence[Sequence[str]]
+        | Sequence[Pair]
+        | dict[str, str]
+        | dict[str, list[str]]
+    )
     counts: Counter[str] = field(default_factory=Counter)
     details: dict[str, float | str | list[float]] = field(default_factory=dict)
 
@@ -42,10 +52,12 @@ class Predictions:
 def prediction_text(task: TaskSpec, predictions: Predictions) -> str:
     """Return the content of a prediction file."""
     values = predictions.values
-    if task.kind == "question_answering":
+    if task.kind == "question_answering" or task.method == "ranking":
         return json.dumps(values, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
     if task.kind == "tagging":
         return _sentences(cast(Sequence[Sequence[str]], values))
+    if task.kind == "multiple_choice":
+        return _choices(cast(Sequence[int], values))
     if task.method == "mining":
         return _pairs(cast(Sequence[Pair], values))
     return "".join(f"{value}\n" for value in cast(Sequence[str], values))
@@ -63,11 +75,19 @@ def gold_text(task: TaskSpec, split: Split) -> str | None:
     if task.kind == "pair_classification":
         labels = [e.label for e in cast(Sequence[PairExample], examples)]
         return None if None in labels else "".join(f"{label}\n" for label in labels)
+    if task.kind == "multiple_choice":
+        chosen = [e.label for e in cast(Sequence[ChoiceExample], examples)]
+        return None if None in chosen else _choices([c for c in chosen if c is not None])
     bitext = cast(Bitext, examples[0])
     if bitext.gold is None:
         return None
     if task.method == "mining":
         return _pairs(sorted(bitext.gold))
+    if task.method == "ranking":
+        right: dict[str, list[str]] = {}
+        for query, candidate in bitext.gold:
+            right.setdefault(query, []).append(candidate)
+        return json.dumps(right, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
     # Equal target sentences are one target, under the lowest line number, here as in the predictions.
     canonical = first_of_equal(bitext.target.texts)
     line_of = {name: int(canonical[i]) for i, name in enumerate(bitext.target.ids)}
@@ -77,6 +97,11 @@ def gold_text(task: TaskSpec, split: Split) -> str | None:
 
 def _sentences(tags: Sequence[Sequence[str]]) -> str:
     return "\n".join("".join(f"{tag}\n" for tag in sentence) for sentence in tags)
+
+
+def _choices(chosen: Sequence[int]) -> str:
+    """Return one object a line, as the official script writes XCOPA's predictions."""
+    return "".join(json.dumps({"label": int(choice)}) + "\n" for choice in chosen)
 
 
 def _pairs(pairs: Sequence[Pair]) -> str:

@@ -13,7 +13,7 @@ from xharness.data.examples import QuestionExample
 from xharness.specs.recipe import Settings
 from xharness.specs.task import TaskSpec
 from xharness.tasks.character_ranges import piece_ranges
-from xharness.tasks.encoding import Encoding, wrap_pair
+from xharness.tasks.encoding import Encoding, window_room, wrap_pair
 from xharness.tasks.pieces import IndexArray, PieceTokenizer, Ragged, ranges, starts_of
 
 Positions = npt.NDArray[np.int64]
@@ -55,19 +55,25 @@ def encode(
     """Encode questions.
 
     Each distinct context is tokenised once, whatever the number of its questions and windows. A question is
-    cut to ``max_query_length`` pieces first; the stride is then held below the room that is left. Windows
-    advance by ``doc_stride`` until the context ends (SQuAD's reference reader).
+    cut to ``max_query_length`` pieces first, and to half of a window that is not much longer than that; the
+    stride is then held within the room that is left. Windows advance by ``doc_stride`` until the context ends
+    (SQuAD's reference reader).
+
+    Counted: questions that were cut; questions of several windows; first answers that no window holds whole;
+    first answers that begin or end inside a piece, which no span of pieces gives exactly; contexts of no piece.
+
+    Raises:
+        InputError: The tokenizer has no character offsets, or the model's windows are too short.
     """
     contexts = list(dict.fromkeys(e.context for e in examples))
     index = {context: i for i, context in enumerate(contexts)}
     context_pieces, raw_ranges = tokenizer.texts_with_offsets(contexts)
     characters = piece_ranges(contexts, context_pieces.starts, raw_ranges)
     question_pieces = tokenizer.texts([e.question for e in examples])
-    cut_questions = int(np.sum(question_pieces.lengths > settings.max_query_length))
-    query_lengths = np.minimum(question_pieces.lengths, settings.max_query_length)
-    specials = tokenizer.template.pair_specials
-    max_length = min(settings.max_length, tokenizer.max_length)
-    rooms = np.maximum(max_length - specials - query_lengths, 1)
+    room = window_room(settings, tokenizer, tokenizer.template.pair_specials)
+    query_lengths = np.minimum(question_pieces.lengths, min(settings.max_query_length, room // 2))
+    cut_questions = int(np.sum(question_pieces.lengths > query_lengths))
+    rooms = room - query_lengths
     strides = np.minimum(settings.doc_stride, rooms)
     rows = np.array([index[e.context] for e in examples], np.int64)
     totals = context_pieces.lengths[rows]
@@ -82,15 +88,15 @@ def encode(
     ids, starts, types, context_at = wrap_pair(
         query, context, tokenizer.template, tokenizer.uses_token_types
     )
-    answers, uncovered = _answer_positions(
+    answers, answer_counts = _answer_positions(
         examples, questions, context_pieces.starts[rows], totals, characters,
         first_piece, lengths, context_at, tokenizer.template.cls_position,
     )  # fmt: skip
     found = {
         "questions_cut": cut_questions,
         "questions_in_several_windows": int(np.sum(counts > 1)),
-        "answers_between_windows": uncovered,
         "contexts_without_pieces": int(np.sum(totals == 0)),
+        **answer_counts,
     }
     return QuestionEncoding(
         ids=ids,
@@ -148,40 +154,59 @@ def _answer_positions(
     lengths: Positions,
     context_at: Positions,
     cls_position: int,
-) -> tuple[Positions, int]:
-    """Return each window's answer positions, and the number of answered questions that no window holds."""
+) -> tuple[Positions, dict[str, int]]:
+    """Return each window's answer positions, and counts of first answers that cannot be learnt exactly."""
     spans = np.full((len(examples), 2), -1, np.int64)
+    inside_pieces = 0
     for i, example in enumerate(examples):
         if example.answers and totals[i]:
             answer = example.answers[0]
-            begin = int(context_starts[i])
-            spans[i] = span_of_characters(
-                characters[begin : begin + int(totals[i])],
-                answer.start,
-                answer.start + len(answer.text),
+            base = int(context_starts[i])
+            ranges_of_context = characters[base : base + int(totals[i])]
+            begin, end = answer.start, answer.start + len(answer.text)
+            first, last = span_of_characters(ranges_of_context, begin, end)
+            spans[i] = base + first, base + last
+            # Blanks at an answer's edges belong to no piece and to no metric.
+            begin += len(answer.text) - len(answer.text.lstrip())
+            end -= len(answer.text) - len(answer.text.rstrip())
+            inside_pieces += bool(
+                ranges_of_context[first, 0] != begin or ranges_of_context[last, 1] != end
             )
-            spans[i] += begin
-    start, end = spans[questions].T
-    inside = (start >= first_piece) & (end < first_piece + lengths) & (start >= 0)
-    positions = np.stack([start, end], axis=1) - first_piece[:, None] + context_at[:, None]
+    start, end_at = spans[questions].T
+    held = (start >= first_piece) & (end_at < first_piece + lengths) & (start >= 0)
+    positions = np.stack([start, end_at], axis=1) - first_piece[:, None] + context_at[:, None]
     covered = np.zeros(len(examples), np.bool_)
-    covered[questions[inside]] = True
+    covered[questions[held]] = True
     answered = np.array([bool(e.answers) for e in examples], np.bool_)
-    return np.where(inside[:, None], positions, cls_position), int(np.sum(answered & ~covered))
+    counts = {
+        "answers_between_windows": int(np.sum(answered & ~covered)),
+        "answers_inside_pieces": inside_pieces,
+    }
+    return np.where(held[:, None], positions, cls_position), counts
 
 
 def span_of_characters(characters: npt.NDArray[np.int32], begin: int, end: int) -> tuple[int, int]:
     """Return the first and last piece that together cover ``[begin, end)``, as far as pieces do.
 
+    Pieces of a byte-level tokenizer may share a character: one holds the last bytes of a character and the
+    first of the next. Of several pieces that hold the first character, one that begins with it is taken, and
+    likewise at the end, so that the span is exact wherever any span is.
+
     Args:
-        characters: (pieces, 2) character ranges in order.
+        characters: (pieces, 2) character ranges in order, both columns non-decreasing; at least one.
         begin: First character.
         end: One past the last character.
     """
-    first = int(np.searchsorted(characters[:, 1], begin, side="right"))
-    last = int(np.searchsorted(characters[:, 0], end, side="left")) - 1
-    first = min(first, len(characters) - 1)
-    return first, max(first, last)
+    begins, ends = characters.T
+    first = min(int(np.searchsorted(ends, begin, side="right")), len(characters) - 1)
+    exact = max(first, int(np.searchsorted(begins, begin, side="left")))
+    if exact < len(characters) and begins[exact] == begin:
+        first = exact
+    last = max(first, int(np.searchsorted(begins, end, side="left")) - 1)
+    exact = min(last, int(np.searchsorted(ends, end, side="right")) - 1)
+    if exact >= first and ends[exact] == end:
+        last = exact
+    return first, last
 
 
 def answers_of(

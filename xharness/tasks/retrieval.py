@@ -1,4 +1,7 @@
-"""Retrieval: the nearest translation of a sentence, and mining of translation pairs (Tatoeba, BUCC)."""
+"""Retrieval: the nearest translation of a sentence, mining of translation pairs, and rankings of candidates.
+
+In turn Tatoeba, BUCC and LAReQA.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from xharness.data.examples import Bitext
+from xharness.errors import InputError
 from xharness.specs.recipe import Settings
-from xharness.tasks.encoding import Encoding, wrap_single
+from xharness.tasks.encoding import Encoding, window_room, wrap_single
 from xharness.tasks.pieces import PieceTokenizer
 
 Vectors = npt.NDArray[np.float32]
 Pair = tuple[str, str]
+
+#: Decimals of cosines and margins that count: below lies the rounding of float32 sums, which differs between
+#: equal rows of one product and between machines.
+DECIMALS = 6
 
 #: Rows of the similarity matrix that exist at one time.
 BLOCK = 1024
@@ -34,7 +42,7 @@ def encode_sentences(
 ) -> SentenceEncoding:
     """Encode sentences, each cut to ``max_length``."""
     pieces = tokenizer.texts(texts)
-    room = min(settings.max_length, tokenizer.max_length) - tokenizer.template.single_specials
+    room = window_room(settings, tokenizer, tokenizer.template.single_specials)
     cut = int(np.sum(pieces.lengths > room))
     pieces = pieces.take(np.arange(len(pieces)), room)
     ids, starts = wrap_single(pieces, tokenizer.template)
@@ -54,8 +62,8 @@ def nearest_neighbours(
     """Return for each source the index of the target of highest cosine.
 
     The result does not depend on the order of the targets: equal texts count as one, under the lowest index,
-    and of different texts with equal cosine the one that sorts first is taken. A zero vector has cosine 0 with
-    everything.
+    and of different texts with equal cosine (to six decimals) the one that sorts first is taken. A zero vector
+    has cosine 0 with everything.
 
     Args:
         source: (N, H).
@@ -67,16 +75,54 @@ def nearest_neighbours(
     candidates = unit(target[distinct])
     queries = unit(source)
     best = [
-        np.argmax(queries[at : at + BLOCK] @ candidates.T, axis=1)
+        np.argmax(np.round(queries[at : at + BLOCK] @ candidates.T, DECIMALS), axis=1)
         for at in range(0, len(queries), BLOCK)
     ]
     chosen: npt.NDArray[np.int64] = np.array(distinct, np.int64)[np.concatenate(best)]
     return chosen
 
 
+def ranked(
+    source: Vectors, target: Vectors, target_ids: Sequence[str], count: int
+) -> npt.NDArray[np.int64]:
+    """Return for each source the indices of the ``count`` targets of highest cosine, best first.
+
+    Targets of equal cosine (to six decimals) are taken in the order of their ids, so the order of the files does
+    not matter.
+
+    Args:
+        source: (N, H).
+        target: (M, H).
+        target_ids: The ids of the M targets.
+        count: Targets to keep of each source.
+
+    Returns:
+        (N, the smaller of ``count`` and M).
+    """
+    order = _id_order(target_ids)
+    candidates, queries = unit(target[order]), unit(source)
+    best = []
+    for at in range(0, len(queries), BLOCK):
+        cosine = np.round(queries[at : at + BLOCK] @ candidates.T, DECIMALS)
+        best.append(np.argsort(-cosine, axis=1, kind="stable")[:, :count])
+    chosen: npt.NDArray[np.int64] = order[np.concatenate(best)]
+    return chosen
+
+
 def unit(vectors: Vectors) -> Vectors:
-    """Return the rows divided by their Euclidean norm; zero rows stay zero."""
+    """Return the rows divided by their Euclidean norm; zero rows stay zero.
+
+    Raises:
+        InputError: A norm is not finite: the largest cosine would then be NaN, and every decision arbitrary.
+    """
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    broken = int(np.sum(~np.isfinite(norms)))
+    if broken:
+        raise InputError(
+            f"{broken} of {len(vectors)} sentence vectors are not finite",
+            where="sentence embeddings",
+            mend="use --dtype float32, or a checkpoint whose weights are finite",
+        )
     return (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
 
 
@@ -102,10 +148,13 @@ def mine(source: Vectors, target: Vectors, bitext: Bitext, neighbours: int) -> M
     """Mine pairs by ratio margin (Artetxe and Schwenk 2019, arXiv 1811.01136).
 
     A pair's score is its cosine over the mean of both sides' mean cosine to their ``neighbours`` nearest. Each
-    sentence of either side proposes its best neighbour; proposals are accepted best first, one to one. Equal
-    scores are taken in the order of their ids, so the order of the files does not matter.
+    sentence of either side proposes its best neighbour; proposals are accepted best first, one to one. Scores
+    that are equal to six decimals are taken in the order of their ids, so the order of the files does not
+    matter, and of equal sentences under several ids the first is paired first.
     """
-    x, y = unit(source), unit(target)
+    # Both sides are put in the order of their ids first: even rounding then does not depend on the files' order.
+    order_x, order_y = _id_order(bitext.source.ids), _id_order(bitext.target.ids)
+    x, y = unit(source[order_x]), unit(target[order_y])
     k = min(neighbours, len(x), len(y))
     forward_at, forward_cosine = _top(x, y, k)
     backward_at, backward_cosine = _top(y, x, k)
@@ -113,7 +162,9 @@ def mine(source: Vectors, target: Vectors, bitext: Bitext, neighbours: int) -> M
 
     def margins(cosine: Vectors, own: Vectors, others: Vectors) -> npt.NDArray[np.float64]:
         scale = (own[:, None].astype(np.float64) + others) / 2
-        return np.divide(cosine, scale, out=np.zeros(scale.shape), where=scale > 0)
+        ratios = np.zeros(scale.shape)
+        np.divide(cosine, scale, out=ratios, where=scale > 0)
+        return ratios.round(DECIMALS)
 
     forward = margins(forward_cosine, x_mean, y_mean[forward_at])
     backward = margins(backward_cosine, y_mean, x_mean[backward_at])
@@ -122,34 +173,30 @@ def mine(source: Vectors, target: Vectors, bitext: Bitext, neighbours: int) -> M
     sources = np.concatenate([rows_x, backward_at[rows_y, best_backward]])
     targets = np.concatenate([forward_at[rows_x, best_forward], rows_y])
     scores = np.concatenate([forward[rows_x, best_forward], backward[rows_y, best_backward]])
-    rank_x, rank_y = _ranks(bitext.source.ids), _ranks(bitext.target.ids)
-    order = np.lexsort((rank_y[targets], rank_x[sources], -scores))
     free_x, free_y = np.ones(len(x), np.bool_), np.ones(len(y), np.bool_)
     pairs, kept = [], []
-    for at in order.tolist():
+    for at in np.lexsort((targets, sources, -scores)).tolist():
         s, t = sources[at], targets[at]
         if free_x[s] and free_y[t]:
             free_x[s] = free_y[t] = False
-            pairs.append((bitext.source.ids[s], bitext.target.ids[t]))
+            pairs.append((bitext.source.ids[order_x[s]], bitext.target.ids[order_y[t]]))
             kept.append(scores[at])
     return MinedPairs(tuple(pairs), np.array(kept, np.float64))
 
 
 def _top(queries: Vectors, candidates: Vectors, k: int) -> tuple[npt.NDArray[np.int64], Vectors]:
-    """Return index and cosine of each query's ``k`` best candidates, in no particular order."""
+    """Return index and cosine of each query's ``k`` best candidates, in the order of the candidates."""
     index, cosine = [], []
     for at in range(0, len(queries), BLOCK):
         block = queries[at : at + BLOCK] @ candidates.T
-        best = np.argpartition(block, block.shape[1] - k, axis=1)[:, -k:]
+        best = np.sort(np.argpartition(block, block.shape[1] - k, axis=1)[:, -k:], axis=1)
         index.append(best)
         cosine.append(np.take_along_axis(block, best, axis=1))
     return np.concatenate(index), np.concatenate(cosine)
 
 
-def _ranks(ids: Sequence[str]) -> npt.NDArray[np.int64]:
-    ranks = np.empty(len(ids), np.int64)
-    ranks[np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)] = np.arange(len(ids))
-    return ranks
+def _id_order(ids: Sequence[str]) -> npt.NDArray[np.int64]:
+    return np.array(sorted(range(len(ids)), key=ids.__getitem__), np.int64)
 
 
 def best_threshold(mined: MinedPairs, gold: Sequence[Pair]) -> float:
@@ -165,9 +212,12 @@ def best_threshold(mined: MinedPairs, gold: Sequence[Pair]) -> float:
     f1 = 2 * right / (np.arange(1, len(right) + 1) + len(truth))
     last_of_equal = np.append(mined.scores[:-1] > mined.scores[1:], True)
     best = int(np.argmax(np.where(last_of_equal, f1, -1.0)))
+    score = float(mined.scores[best])
     if best + 1 == len(right):
-        return float(mined.scores[best])
-    return float((mined.scores[best] + mined.scores[best + 1]) / 2)
+        return score
+    below = float(mined.scores[best + 1])
+    halfway = (score + below) / 2
+    return halfway if halfway > below else score  # neighbouring floats have nothing between them
 
 
 def fold_of(source_id: str) -> int:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from xharness.data.examples import TaggingExample
 from xharness.specs.recipe import Settings
 from xharness.specs.task import TaskSpec
-from xharness.tasks.encoding import Encoding, wrap_single
+from xharness.tasks.encoding import Encoding, window_room, wrap_single
 from xharness.tasks.pieces import IndexArray, PieceTokenizer, Ragged, ranges, starts_of
 
 
@@ -50,9 +50,7 @@ def encode(
     distinct = list(dict.fromkeys(words))
     pieces = tokenizer.words(distinct)
     template = tokenizer.template
-    room = min(settings.max_length, tokenizer.max_length) - max(
-        template.cut_specials, template.single_specials
-    )
+    room = window_room(settings, tokenizer, max(template.cut_specials, template.single_specials))
     index = {word: i for i, word in enumerate(distinct)}
     rows = np.fromiter((index[word] for word in words), np.int64, len(words))
     lengths = pieces.lengths[rows]

@@ -64,7 +64,7 @@ def read_columns(
             continue
         previous_blank = False
         cells = line.split("\t") if separator else [cell for cell in line.split(" ") if cell]
-        if skip_ranges and not cells[0].isdigit():
+        if skip_ranges and cells and not cells[0].isdigit():
             counts["skipped_tokens"] += 1
             continue
         has_tag = len(cells) > tag_at

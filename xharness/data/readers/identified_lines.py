@@ -22,10 +22,11 @@ def read_identified_lines(
 ) -> list[Bitext]:
     """Read the two corpora of a pair of languages and the gold pairs, where there are any.
 
-    Sentences that occur twice under different ids are all kept.
+    Sentences that occur twice under different ids are all kept. Blanks around a gold id are taken off and counted:
+    no prediction would equal such an id.
 
     Raises:
-        InputError: A line without a tab, a repeated id, or a gold id that neither corpus holds.
+        InputError: A line without a tab, a repeated id, a gold id that neither corpus holds, or gold of no pair.
     """
     source = _corpus(paths["source"], counts)
     target = _corpus(paths["target"], counts)
@@ -33,11 +34,17 @@ def read_identified_lines(
         return [Bitext(source, target, None)]
     known_source, known_target = set(source.ids), set(target.ids)
     gold = []
-    for number, (left, right) in _cells(paths["gold"], counts):
+    for number, (left, padded) in _cells(paths["gold"], counts):
+        right = padded.strip()
+        counts["padded_gold_ids"] += right != padded
         for name, known in ((left, known_source), (right, known_target)):
             if name not in known:
                 raise InputError(f"id {name!r} is in no corpus", where=f"{paths['gold']}:{number}")
         gold.append((left, right))
+    if not gold:
+        raise InputError(
+            "no gold pair", where=paths["gold"], mend="remove the file where there is no gold"
+        )
     return [Bitext(source, target, tuple(gold))]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from xharness.data.examples import Answer, QuestionExample, SplitName
 from xharness.data.lines import decode, read_bytes
+from xharness.data.readers.json_text import parse_json
 from xharness.errors import InputError
 from xharness.specs.task import TaskSpec
 
@@ -33,13 +33,10 @@ def read_squad_json(
     """
     path = paths["file"]
     text = decode(read_bytes(path), path, counts)
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}", where=f"{path}:{error.lineno}") from error
+    document = parse_json(text, path)
     question_of = QuestionReader(split, path, counts)
     questions = (
-        question_of(qa.get("id"), qa.get("question"), context, qa.get("answers") or [])
+        question_of(qa.get("id"), qa.get("question"), context, _answers(qa, path))
         for context, qa in _questions(document, path)
     )
     return [question for question in questions if question is not None]
@@ -97,6 +94,13 @@ class QuestionReader:
             self._counts["questions_without_answer"] += 1
             return None
         return QuestionExample(name, question, context, kept)
+
+
+def _answers(qa: dict[str, Any], path: Path) -> list[Any]:
+    answers = qa.get("answers") or []
+    if not isinstance(answers, list):
+        raise InputError("answers is not a list", where=f"{path}: question {qa.get('id')!r}")
+    return answers
 
 
 def _questions(document: Any, path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

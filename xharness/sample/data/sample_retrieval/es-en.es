@@ -13,14 +13,14 @@ Nina nació en Berlín.
 Max bebe zumo.
 Maria viaja a Nairobi en autobús.
 El niño canta en la estación.
-Rossi trabaja en el Hospital Nova.
+Julia vive en Nueva Delhi.
+Ali bebe agua en la biblioteca.
 Ivan come un plátano.
 Rita compró un coche.
 A Sara le gusta el tenis.
 Peter no vive en Ciudad del Cabo.
 Olga nació en Ciudad del Cabo en 1983.
 Amina es ingeniera.
-Maria García vive en Oslo.
 Hassan vive en Nairobi.
 A Priya le gusta el cine.
 El abuelo llora en la escuela.
@@ -36,6 +36,7 @@ Rita come una pera en la playa.
 Priya es piloto y vive en Roma.
 Rita bebe agua.
 A Emma le gusta la historia.
+Omar Daniel viaja a Los Angeles en autobús.
 Victor habla ruso.
 Sara vive en Estambul.
 Daniel come un huevo en el parque.
@@ -43,6 +44,7 @@ Daniel compró una lámpara azul.
 Simon come un plátano en la cocina.
 Olga va a la oficina.
 Hassan tiene cuatro gatos.
+García vive en Roma.
 Peter no compró un bolso.
 El coche de Amina es viejo.
 Nina vive en Los Angeles.
@@ -51,8 +53,9 @@ Anna nació en 1992.
 Nina no nació en Berlín.
 Daniel va a la estación.
 Anna está en la estación.
-Priya no canta.
-Olga compró un abrigo verde.
+Priya va a la playa.
+Omar escribe.
+Amina Victor vive en Ciudad del Cabo.
 Maria trabaja en el Banco Orion.
 Ali come fruta.
 El niño llora en la estación.
@@ -60,24 +63,26 @@ A Hassan no le gusta el ajedrez.
 Maria viaja a Nueva York.
 Peter no compró una bicicleta.
 Laura no habla hindi.
-David Victor trabaja en el Hotel Nova.
 David no nació en Moscú.
 Victor le regala un sombrero a Martin.
 La mujer canta en el restaurante.
+Daniel bebe zumo en la cocina.
+Max no habla inglés.
+Amina nació en Madrid.
+Laura duerme.
 Hassan trabaja en la Universidad Sirius.
 Elena espera.
-Elena Novak trabaja en el Banco Orion.
 Laura no come fruta.
 Max viaja a Madrid en autobús.
 Nina come pescado.
 Omar tiene dos caballos.
 Emma lee.
-Novak vive en Berlín.
-Daniel come una naranja en el parque.
+Anna come carne.
 Nina come fruta.
-Max Weber trabaja en la Universidad Luna.
+Robert Daniel Mwangi trabaja en la Universidad Luna.
 Emma no vive en Madrid.
 Daniel nació en Oslo en 1995.
+Robert Daniel Simon vive en Los Angeles.
 Anna le regala un sombrero a Julia.
 El Hospital Delta está en Oslo.
 Omar no vive en Nueva Delhi.
@@ -85,14 +90,14 @@ La Universidad Nova está en Los Angeles.
 Peter va al parque el martes.
 David va a la playa.
 Priya trabaja en el Hotel Orion.
-Laura y Hassan viven en Tokio.
-Robert y David viven en Oslo.
-A Sara no le gusta el cine.
+Laura Mwangi trabaja en el Banco Nova.
+Martin no come fruta.
 Max está en el mercado.
 Robert está en la playa.
 Omar tiene tres gatos.
 Maria vive en Nueva Delhi.
 Laura está en el mercado.
+Victor Max Daniel vive en Madrid.
 Amina es piloto.
 Amina no vive en París.
 Daniel bebe zumo en el parque.
@@ -100,7 +105,6 @@ Nina no canta.
 Laura no habla chino.
 Nina nació en 1992.
 Olga viaja a Nairobi.
-Elena Robert viaja a París en tren.
 Priya nació en 1958.
 La abuela cocina en la playa.
 Max habla ruso.
@@ -109,6 +113,7 @@ Sara viaja a Nueva York.
 Sara come fruta.
 Peter no vive en París.
 Omar es abogado.
+Hassan Simon Victor trabaja en el Hospital Luna.
 Sara compró un teléfono.
 Nina vive en Nueva York.
 Ali va al restaurante el lunes.
@@ -124,7 +129,6 @@ Laura va al restaurante el sábado.
 Rita vive en Viena.
 Peter va a la playa.
 Max va a la playa.
-Martin no come fruta.
 El niño cocina en el restaurante.
 Simon trabaja en el Hotel Alba.
 Julia espera.
@@ -135,7 +139,7 @@ Peter es cocinero.
 Daniel tiene cinco conejos.
 Ali no compró una lámpara.
 A Nina no le gusta el tenis.
-Ali Demir viaja a Londres en coche.
+Victor Novak viaja a Londres en coche.
 Laura come un huevo en el restaurante.
 Max tiene cinco vacas.
 Daniel no vive en Madrid.
@@ -145,13 +149,14 @@ Emma come fruta.
 La abuela trabaja en el restaurante.
 El libro de Ivan es caro.
 Priya Daniel viaja a Viena en coche.
+Weber viaja a Nueva Delhi en coche.
 Ivan bebe café.
 Amina trabaja en el Banco Orion.
 Rita nació en 1995.
 Elena no espera.
 Emma corre.
 Olga trabaja en la estación.
-Novak viaja a Ciudad del Cabo en tren.
+Rossi vive en Estambul.
 Omar habla chino.
 Omar no corre.
 A Anna no le gusta el fútbol.
@@ -168,16 +173,16 @@ A Max no le gusta la historia.
 Elena no compró un teléfono.
 Sara compró un bolso blanco.
 Daniel no lee.
+A Sara no le gusta el cine.
 Victor y Ali viven en París.
 Hassan nació en Ciudad del Cabo en 1992.
-Julia Mwangi vive en Berlín.
+Julia Amina Mwangi vive en Berlín.
 Victor compró un sombrero blanco.
 Ivan no es cantante.
 Amina está en la oficina.
 Sara nació en Nueva York.
 Max nació en Viena.
 David espera en el parque.
-Novak vive en Estambul.
 Priya cocina.
 Robert no vive en Ciudad del Cabo.
 Hassan es abogado y vive en Oslo.
@@ -193,8 +198,3 @@ Laura bebe zumo en la playa.
 Victor va al parque el domingo.
 Olga cocina.
 A Anna le gusta el ajedrez.
-Sara no nació en Tokio.
-Priya no come fruta.
-Laura y Victor viven en Moscú.
-Anna habla hindi.
-Max y Victor viven en Los Angeles.

@@ -1,0 +1,1 @@
+"""Faults that public harnesses had, each as its small input with the right outcome here."""

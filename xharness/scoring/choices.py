@@ -1,0 +1,46 @@
+"""Accuracy over chosen answers: ``{"label": 0}`` a line, as the official script reads XCOPA."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from xharness.errors import InputError
+from xharness.scoring.labels import score_label_lines
+from xharness.scoring.language_score import LanguageScore
+from xharness.scoring.lines import Lines, read_lines
+
+
+def score_choices(predictions: Path, gold: Path) -> LanguageScore:
+    """Score files of one JSON object a line, with the index of the chosen answer as ``label``, by accuracy in percent.
+
+    Other keys are ignored, so a test file of the data set is a gold file as it is. Blank lines and the numbers of lines
+    are treated as in files of plain labels.
+
+    Raises:
+        InputError: A line is not such an object, the numbers of lines differ, or the gold file is empty.
+    """
+    return score_label_lines(_label_lines(predictions), _label_lines(gold))
+
+
+def _label_lines(path: Path) -> Lines:
+    lines = read_lines(path)
+    labels = [_label(line, f"{path}:{n}") for n, line in enumerate(lines.values, start=1)]
+    return Lines(path, labels, Counter(lines.counts))
+
+
+def _label(line: str, where: str) -> str:
+    if not line:
+        return ""
+    try:
+        label = json.loads(line)["label"]
+    except (ValueError, RecursionError, KeyError, TypeError, IndexError) as error:
+        raise InputError(
+            f"not an object with a label: {line[:40]!r}", where=where, mend='write {"label": 0}'
+        ) from error
+    if type(label) is not int:
+        raise InputError(
+            f"label {label!r} is not a whole number", where=where, mend='write {"label": 0}'
+        )
+    return str(label)
