@@ -42,7 +42,7 @@ ENTITY_FRAMES: Final = (
     "born",
 )
 TAGGED_WITHOUT_ENTITY: Final = "being_acts_at"
-HELD_OUT_SHARE: Final = 0.4  # of the NER test sentences: names that no other file has
+HELD_OUT_SHARE: Final = 0.4  # of the NER test draws may take a name that no other file has
 
 
 def main() -> None:

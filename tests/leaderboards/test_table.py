@@ -96,3 +96,39 @@ def test_gap_is_english_minus_the_mean_of_the_rest() -> None:
 def test_limits_are_marked() -> None:
     text = markdown(build_tables([make_record(limit=7)], XTREME))
     assert "XNLI: tested on at most 7 examples a language" in text
+
+
+def test_data_of_different_revisions_are_never_mixed_unawares() -> None:
+    one, other = make_record(model="a"), make_record(model="b")
+    data = other.data.model_copy(update={"test": {"de": {"xnli/test-de.tsv": "f" * 64}}})
+    one = one.model_copy(
+        update={
+            "data": one.data.model_copy(update={"test": {"de": {"xnli/test-de.tsv": "0" * 64}}})
+        }
+    )
+    other = other.model_copy(update={"data": data})
+    with pytest.raises(
+        InputError, match=r"XNLI: the data of de differs between a seed 1 and b seed 1"
+    ):
+        build_tables([one, other], XTREME)
+    notes = build_tables([one, other], XTREME, mixed=True).tasks.notes
+    assert any(note.startswith("mixed: XNLI: the data of de differs") for note in notes)
+
+
+def test_specifications_that_differ_are_never_mixed_unawares() -> None:
+    other = make_record(model="b").model_copy(update={"spec_sha256": "f" * 64})
+    with pytest.raises(InputError, match="the specification differs"):
+        build_tables([make_record(model="a"), other], XTREME)
+
+
+def test_degenerate_seed_is_named() -> None:
+    record = make_record()
+    training = {
+        "degenerate": True,
+        "dev_scores": [[10, 34.0]],
+        "chosen_step": 10,
+        "dev_chance": 33.3,
+    }
+    protocol = record.protocol.model_copy(update={"training": training})
+    tables = build_tables([record.model_copy(update={"protocol": protocol})], XTREME)
+    assert any("seed 1 is degenerate: 34.0 on English dev" in note for note in tables.tasks.notes)

@@ -29,6 +29,7 @@ def make_record(
         suite="xtreme",
         task=task,
         task_title=spec.title,
+        spec={},
         spec_sha256="0" * 64,
         model={"name": model, "weights_sha256": "1" * 64},
         seed=seed,

@@ -91,14 +91,20 @@ class Tables:
     by_task: dict[str, Table]
 
 
-def build_tables(records: Iterable[Record], benchmark: Benchmark) -> Tables:
+def build_tables(records: Iterable[Record], benchmark: Benchmark, *, mixed: bool = False) -> Tables:
     """Aggregate records into the suite's tables.
 
     A task's cell is the mean over seeds of its scores. Categories and the overall average are formed for each
     seed and then averaged over seeds; a task without fine-tuning has one seed, which stands for all.
 
+    Args:
+        records: What was run.
+        benchmark: The suite.
+        mixed: Whether records of one task may differ in specification or data; the notes then say so.
+
     Raises:
-        InputError: Records of different profiles, or two for the same model, task and seed.
+        InputError: Records of different profiles, two for the same model, task and seed, or, unless ``mixed``,
+            records of one task that rest on different specifications or data.
     """
     records = [record for record in records if any(record.task == t.name for t in benchmark.tasks)]
     profiles = sorted({record.profile for record in records})
@@ -107,9 +113,15 @@ def build_tables(records: Iterable[Record], benchmark: Benchmark) -> Tables:
             f"records of different profiles: {', '.join(profiles)}",
             mend="build one table a profile",
         )
+    differing = _differences(records)
+    if differing and not mixed:
+        raise InputError(
+            f"these records cannot stand in one table: {differing[0]}",
+            mend="give records of one specification and one data revision",
+        )
     models = list(dict.fromkeys(str(record.model["name"]) for record in records))
     grouped = {model: _by_task_and_seed(records, model) for model in models}
-    notes = _notes(records, benchmark, profiles)
+    notes = (*_notes(records, benchmark, profiles), *(f"mixed: {text}" for text in differing))
     titles = {task.name: task.title for task in benchmark.tasks}
     task_rows, category_rows = [], []
     for model, found in grouped.items():
@@ -132,6 +144,21 @@ def build_tables(records: Iterable[Record], benchmark: Benchmark) -> Tables:
             for task in benchmark.tasks
         },
     )
+
+
+def _differences(records: Sequence[Record]) -> list[str]:
+    """Name each task, and language, in which records rest on different specifications or data."""
+    first: dict[tuple[str, str], tuple[object, str]] = {}
+    found = []
+    for record in records:
+        parts: dict[str, object] = {"the specification": record.spec_sha256}
+        parts |= {f"the data of {code}": origin for code, origin in record.data.test.items()}
+        for part, value in parts.items():
+            who = f"{record.model['name']} seed {record.seed}"
+            known, whose = first.setdefault((record.task, part), (value, who))
+            if known != value:
+                found.append(f"{record.task_title}: {part} differs between {whose} and {who}")
+    return found
 
 
 Found = dict[str, dict[int, Record]]

@@ -14,9 +14,10 @@ from transformers import set_seed
 
 from xharness.data.examples import Bitext, Split
 from xharness.errors import InputError
-from xharness.finetuning.dev_score import dev_score
+from xharness.finetuning.dev_score import chance_score, dev_score, judged
 from xharness.finetuning.training import TrainingReport, train
 from xharness.inference.device import Device
+from xharness.inference.memory import with_less_memory
 from xharness.inference.prediction import embed_sentences
 from xharness.inference.progress import Progress, Silent
 from xharness.models.adapter import ModelInfo
@@ -89,6 +90,8 @@ class TransformersAdapter:
                 return dev_score(task, dev_split, found)
 
         report = train(model, encoding, settings, seed, self.device, evaluate, progress)
+        if evaluate is not None and dev is not None:
+            report = judged(report, chance_score(task, dev))
         model.save_pretrained(into)
         self._tokenizer.save_pretrained(into)
         text = json.dumps(asdict(report), indent=2) + "\n"
@@ -120,9 +123,15 @@ class TransformersAdapter:
         self, model: Any, task: TaskSpec, split: Split, settings: Settings, progress: Progress
     ) -> Predictions:
         encoding = self._encode(task, split, settings)
-        head = Head(model, task, settings, self.device, progress, self.reference)
-        found = HEADED_KINDS[task.kind].decide(head, split, encoding)
-        return replace(found, counts=found.counts + Counter(encoding.counts))
+        decide = HEADED_KINDS[task.kind].decide
+        found, halvings = with_less_memory(
+            self.device,
+            lambda device: decide(
+                Head(model, task, settings, device, progress, self.reference), split, encoding
+            ),
+        )
+        counts = Counter({**encoding.counts, "memory_halvings": halvings})
+        return replace(found, counts=found.counts + counts)
 
     def _encode(self, task: TaskSpec, split: Split, settings: Settings) -> Encoding:
         values = settings.model_dump(include=_ENCODING_SETTINGS)
@@ -188,18 +197,21 @@ class TransformersAdapter:
         encoding = retrieval.encode_sentences(texts, self._pieces, settings)
         layer = settings.layer_of(self._layers)
         before, after = self._pieces.template.single
-        vectors = embed_sentences(
-            self._encoder(layer),
-            encoding,
+        vectors, halvings = with_less_memory(
             self.device,
-            progress,
-            layer=layer,
-            pooling=settings.pooling,
-            specials=(0, 0) if settings.pool_special_tokens else (len(before), len(after)),
+            lambda device: embed_sentences(
+                self._encoder(layer),
+                encoding,
+                device,
+                progress,
+                layer=layer,
+                pooling=settings.pooling,
+                specials=(0, 0) if settings.pool_special_tokens else (len(before), len(after)),
+            ),
         )
         source = vectors[[index[text] for text in bitext.source.texts]]
         target = vectors[[index[text] for text in bitext.target.texts]]
-        return source, target, Counter(encoding.counts)
+        return source, target, +Counter({**encoding.counts, "memory_halvings": halvings})
 
     def _encoder(self, layer: int) -> Any:
         """Return the encoder with its blocks up to ``layer``; those above are never computed."""

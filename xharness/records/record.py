@@ -94,7 +94,8 @@ class Record(RecordModel):
         suite: Suite of the run.
         task: Task name.
         task_title: Task name in tables.
-        spec_sha256: Digest of the task specification.
+        spec: The task specification, without fields left at their defaults.
+        spec_sha256: Its digest.
         model: What the adapter says of the model.
         seed: Seed of the fine-tuning; the run's first for tasks without one.
         profile: Scoring profile.
@@ -114,6 +115,7 @@ class Record(RecordModel):
     suite: str
     task: str
     task_title: str
+    spec: dict[str, Any]
     spec_sha256: str
     model: dict[str, Any]
     seed: int
@@ -146,6 +148,13 @@ class Record(RecordModel):
             marks.append(f"trained on at most {self.protocol.limit_train} examples")
         if self.protocol.limit is not None:
             marks.append(f"tested on at most {self.protocol.limit} examples a language")
+        training = self.protocol.training or {}
+        if training.get("degenerate"):
+            reached = dict(training["dev_scores"])[training["chosen_step"]]
+            marks.append(
+                f"seed {self.seed} is degenerate: {reached:.1f} on English dev, where always giving the most "
+                f"frequent label has {training['dev_chance']:.1f}"
+            )
         stood_in: dict[str, list[str]] = {}
         for language, result in self.languages.items():
             if result.stand_in:

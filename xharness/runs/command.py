@@ -147,6 +147,9 @@ class RunCommand:
             "--limit": self.limit,
             "--limit-train": self.limit_train,
             "--profile": self.profile,
+            "--device": self.device,
+            "--dtype": self.dtype,
+            "--tokens": self.tokens,
         }
         for flag, value in named.items():
             if value is not None:

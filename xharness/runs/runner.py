@@ -222,6 +222,7 @@ class Runner:
             suite=self._plan.benchmark.name,
             task=task.name,
             task_title=task.title,
+            spec=task.model_dump(mode="json", exclude_defaults=True),
             spec_sha256=spec_digest(task),
             model=asdict(self._plan.model),
             seed=stage.seed,
