@@ -73,15 +73,35 @@ def validate(
     paths: Annotated[
         list[Path] | None, typer.Argument(help="Spec files; all shipped ones where absent.")
     ] = None,
+    data: Annotated[Path | None, typer.Option(help="Check this data folder.")] = None,
+    suite: Annotated[str, typer.Option(help="The suite whose data the folder holds.")] = "xtreme",
+    languages: Annotated[
+        str | None, typer.Option(help="Only these languages, separated by commas.")
+    ] = None,
+    severity: Annotated[
+        str,
+        typer.Option(help="What to list of the data: error, warning (and worse) or note (all)."),
+    ] = "note",
 ) -> None:
-    """Check specification files; every message names file, line and key."""
+    """Check specification files, and with --data a data folder; exit code 1 where an error is found."""
     from xharness.specs.linting import lint
 
-    problems, checked = lint(paths or [])
-    for problem in problems:
-        typer.echo(problem, err=True)
-    typer.echo(f"{checked} files checked, {len(problems)} problems")
-    raise typer.Exit(1 if problems else 0)
+    failed = False
+    if paths or data is None:
+        problems, checked = lint(paths or [])
+        for problem in problems:
+            typer.echo(problem, err=True)
+        typer.echo(f"{checked} files checked, {len(problems)} problems")
+        failed = bool(problems)
+    if data is not None:
+        from xharness.data.checks import check_data, render_findings, select_findings
+        from xharness.specs.registry import benchmark_of_suite
+
+        wanted = tuple(languages.split(",")) if languages else None
+        findings = check_data(data, benchmark_of_suite(suite), wanted)
+        typer.echo(render_findings(select_findings(findings, severity)))
+        failed = failed or any(finding.severity == "error" for finding in findings)
+    raise typer.Exit(1 if failed else 0)
 
 
 @app.command(epilog="Example: xharness run --suite sample --model sample --output runs/sample")
@@ -126,6 +146,9 @@ def run(
         int | None,
         typer.Option(min=1, help="Padded pieces in a micro-batch; never changes a step."),
     ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the model in tables; by default the reference's.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
 ) -> None:
     """Fine-tune on English, predict all test languages, score, write records and tables."""
@@ -148,6 +171,7 @@ def run(
         device=device,
         dtype=dtype,
         tokens=tokens,
+        name=name,
     ).execute(dry_run=dry_run)
 
 

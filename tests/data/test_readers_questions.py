@@ -11,9 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.data.files import question, read, squad, write
-from xharness.data.examples import Answer, QuestionExample
+from xharness.data.examples import Answer, QuestionExample, Split
 from xharness.data.readers.squad_json import mend_offset
 from xharness.errors import InputError
+from xharness.scoring import score_task
+from xharness.specs.registry import load
+from xharness.specs.task import TaskSpec
+from xharness.tasks.predictions import gold_text
 
 
 def questions(
@@ -54,11 +58,27 @@ def test_wrong_offsets_are_repaired_and_counted(
     assert counts == {"repaired_offsets": 1}
 
 
-def test_answers_that_are_not_there_are_left_out(tmp_path: Path) -> None:
+def test_answers_that_are_not_there_are_scored_but_not_learnt(tmp_path: Path) -> None:
     content = squad(("in Rome", [question("1", [("Oslo", 3), (" ", 2), ("Rome", 3)])]))
     examples, counts = questions(tmp_path, content)
-    assert examples[0].answers == (Answer("Rome", 3),)
+    assert examples[0].answers == (Answer("Oslo", -1), Answer("Rome", 3))
     assert counts == {"answers_not_in_context": 1, "blank_answers": 1}
+    examples, _ = questions(tmp_path, content, "train")
+    assert examples[0].answers == (Answer("Rome", 3),)
+
+
+def test_question_whose_only_answer_is_elsewhere_is_still_scored(tmp_path: Path) -> None:
+    content = squad(
+        ("in Rome", [question("1", [("Oslo", 3)]), question("2", [("Rome", 3)])]),
+    )
+    examples, _ = questions(tmp_path, content)
+    task = load(TaskSpec, "xquad").model_copy(update={"languages": ("en",)})
+    gold = gold_text(task, Split(task.name, "test", "en", examples))
+    assert gold is not None
+    write(tmp_path / "gold" / "xquad" / "test-en.json", gold)
+    write(tmp_path / "found" / "xquad" / "test-en.json", '{"1": "Rome", "2": "Rome"}')
+    scores = score_task(task, tmp_path / "found", tmp_path / "gold")
+    assert scores.metrics["exact_match"] == {"en": 50.0}
 
 
 def test_training_questions_without_answer_are_dropped(tmp_path: Path) -> None:

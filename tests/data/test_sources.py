@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.data.files import task_of, write
+from xharness.data.examples import Bitext
 from xharness.data.sources import FileDataSource
 from xharness.errors import InputError
 from xharness.specs.registry import load
@@ -91,3 +92,22 @@ def test_a_task_without_files_or_with_an_unknown_format_is_refused(tmp_path: Pat
         FileDataSource(tmp_path).read(task_of("xnli", format="pair_tvs"), "test", "de", None)
     with pytest.raises(InputError, match="task tatoeba has no train split"):
         FileDataSource(tmp_path).read(load(TaskSpec, "tatoeba"), "train", "en", None)
+
+
+def test_files_of_another_layout_are_found_where_the_first_is_absent(tmp_path: Path) -> None:
+    task = load(TaskSpec, "tatoeba")
+    source = FileDataSource(tmp_path)
+    assert not source.has(task, "test", "de")
+    folder = tmp_path / "tatoeba"
+    folder.mkdir()
+    # XTREME's own names, the English side sorted: line 1 does not translate line 1.
+    (folder / "de-en.de").write_text("Hallo.\nBitte.\n", encoding="utf-8")
+    (folder / "de-en.en").write_text("Hello.\nPlease.\n", encoding="utf-8")
+    sorted_split = source.read(task, "test", "de", None)
+    assert isinstance(sorted_split.examples[0], Bitext)
+    assert sorted_split.examples[0].gold is None
+    (folder / "tatoeba.deu-eng.deu").write_text("Hallo.\n", encoding="utf-8")
+    (folder / "tatoeba.deu-eng.eng").write_text("Hello.\n", encoding="utf-8")
+    aligned = source.read(task, "test", "de", None)
+    assert isinstance(aligned.examples[0], Bitext)
+    assert aligned.examples[0].gold == (("0", "0"),)

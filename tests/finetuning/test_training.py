@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -290,6 +291,7 @@ class Constant(torch.nn.Module):
 
     def __init__(self, pieces: int, outputs: int):
         super().__init__()
+        self.config = SimpleNamespace(pad_token_id=0)
         self.table = torch.nn.Embedding(pieces, outputs)
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> Any:
@@ -304,8 +306,9 @@ def loss_of(model: Any, encoding: Any, rows: list[int], pad: int = 0) -> float:
     return float(summed_loss(model, encoding, np.array(rows), inputs).detach())
 
 
-def test_tagging_counts_labelled_words_alone() -> None:
-    encoding = TaggingEncoding(
+def some_tagging() -> TaggingEncoding:
+    """Two windows of three words, of which the second has no label."""
+    return TaggingEncoding(
         ids=np.array([0, 3, 4, 5, 1, 0, 6, 1], np.int32),
         starts=np.array([0, 5, 8]),
         types=np.zeros(0, np.uint8),
@@ -314,6 +317,17 @@ def test_tagging_counts_labelled_words_alone() -> None:
         word_starts=np.array([0, 2, 3]),
         labels=np.array([2, -1, 0]),
     )
+
+
+def test_a_steps_loss_is_the_mean_over_its_labelled_words() -> None:
+    encoding, model = replace(some_tagging(), labels=np.array([2, 1, 0])), Constant(8, 3)
+    expected = loss_of(model, encoding, [0, 1]) / 3
+    report, _ = run(model, encoding)
+    assert list(report.losses) == pytest.approx([expected], rel=1e-5)
+
+
+def test_tagging_counts_labelled_words_alone() -> None:
+    encoding = some_tagging()
     assert decisions(encoding, np.array([0, 1])) == 2
     assert decisions(encoding, np.array([0])) == 1
     model = Constant(8, 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,3 +29,10 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cache"
     monkeypatch.setenv("XHARNESS_CACHE", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _frozen_heap() -> None:
+    """Leave what is imported by now out of collections: each training ends with one, a large part of a tiny one."""
+    gc.collect()
+    gc.freeze()

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from xharness.errors import InputError
 from xharness.inference.progress import Silent
 from xharness.models.adapter import open_model
-from xharness.models.checkpoints import load_encoder
+from xharness.models.checkpoints import load_encoder, weights_digest
 
 from .tiny_checkpoints import FAMILIES
 from .tiny_tasks import NEIGHBOURS, PAIRS, WIDE, bitext, pairs, settings
@@ -80,6 +80,13 @@ def test_pickled_weights_are_never_loaded(zipped: bool, folder: Path, tmp_path: 
     # The file does what this test says it does.
     torch.load(weights, weights_only=False)
     assert proof.read_text(encoding="utf-8") == "ran"
+
+
+def test_harmless_pickled_weights_are_not_loaded_either(folder: Path, tmp_path: Path) -> None:
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    for error in use_all(folder, tmp_path / "into"):
+        assert "safetensors" in str(error)
 
 
 @pytest.mark.parametrize("name", ["modeling_own.py", "configuration_own.py", "tokenization_own.py"])
@@ -154,6 +161,30 @@ def test_a_pooler_may_be_absent(folder: Path) -> None:
     assert len(kept) == len(weights) - 2
     save_file(kept, folder / "model.safetensors", {"format": "pt"})
     assert load_encoder(str(folder)).config.num_hidden_layers == 3
+
+
+def test_weights_in_shards(
+    folder: Path, checkpoint: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_encoder(str(folder)).save_pretrained(tmp_path / "shards", max_shard_size="40KB")
+    shards = list((tmp_path / "shards").glob("*.safetensors"))
+    assert len(shards) > 2
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(folder / name, tmp_path / "shards")
+    local = open_model(str(tmp_path / "shards"), WIDE).describe()
+    assert local.parameters == open_model(str(folder), WIDE).describe().parameters
+
+    # From the hub each file comes by its name; the digest is the same.
+    def from_hub(reference: str, name: str, **options: Any) -> str | None:
+        path = tmp_path / "shards" / name
+        assert reference == "someone/shards"
+        return str(path) if path.is_file() else None
+
+    monkeypatch.setattr("xharness.models.tokenizer_files.cached_file", from_hub)
+    assert weights_digest("someone/shards") == local.weights_sha256
+    shards[0].unlink()
+    with pytest.raises(InputError):
+        open_model(str(tmp_path / "shards"), WIDE).describe()
 
 
 @pytest.mark.parametrize(

@@ -57,5 +57,5 @@ def test_code_points_are_right_and_left_alone(tmp_path: Path) -> None:
 
 def test_an_answer_that_is_nowhere_is_counted(tmp_path: Path) -> None:
     example, counts = read(tmp_path, "Riga", "Tartu", 0)
-    assert example.answers == ()
+    assert [(answer.text, answer.start) for answer in example.answers] == [("Tartu", -1)]
     assert counts == {"answers_not_in_context": 1}

@@ -46,7 +46,10 @@ class TaggingExample:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer: ``context[start:start + len(text)] == text``, in code points."""
+    """An answer: ``context[start:start + len(text)] == text``, in code points.
+
+    A start of -1 says that the context does not hold the text: it is scored against, and never learnt.
+    """
 
     text: str
     start: int

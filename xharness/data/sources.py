@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
@@ -35,6 +35,16 @@ class DataSource(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class _Located:
+    """Where a split lies: in which layout, each part's path, what is needed but absent, and as which split."""
+
+    files: FileSource
+    paths: dict[str, Path]
+    absent: tuple[Path, ...]
+    stand_in: SplitName | None
+
+
 class FileDataSource:
     """Splits below a folder, found by the patterns of each task's ``sources.files``.
 
@@ -55,30 +65,20 @@ class FileDataSource:
         return {"source": "files", "folder": self.root.name}
 
     def has(self, task: TaskSpec, split: SplitName, language: str) -> bool:
-        """Return whether every file that the split needs is there, or its stand-in's."""
-        return self._locate(task, split, language)[1] == []
-
-    def paths(self, task: TaskSpec, split: SplitName, language: str) -> dict[str, Path]:
-        """Return the path of each part of a split; empty where the task has no such split."""
-        files = _file_source(task)
-        pattern: PathPattern | None = getattr(files, split)
-        if pattern is None:
-            return {}
-        parts = {"file": pattern} if isinstance(pattern, str) else pattern
-        values = placeholders(language, files.names)
-        return {part: self.root / p.format_map(values) for part, p in parts.items()}
+        """Return whether every file that the split needs is there, in any of the layouts, or its stand-in's."""
+        return self._locate(task, split, language).absent == ()
 
     def read(self, task: TaskSpec, split: SplitName, language: str, limit: int | None) -> Split:
         """Read a split; its origin holds the SHA-256 of each file."""
-        files = _file_source(task)
-        paths, absent, stand_in = self._locate(task, split, language)
+        located = self._locate(task, split, language)
+        files, paths, stand_in = located.files, located.paths, located.stand_in
         if not paths:
             raise InputError(f"task {task.name} has no {split} split")
-        if absent:
+        if located.absent:
             raise InputError(
                 f"no such file, needed for {task.name} {split} {language}",
-                where=absent[0],
-                mend=_nearest(absent[0]),
+                where=located.absent[0],
+                mend=_nearest(located.absent[0]),
             )
         lacking = [part for part, path in paths.items() if not path.is_file()]
         paths = {part: path for part, path in paths.items() if path.is_file()}
@@ -109,24 +109,36 @@ class FileDataSource:
         )
         return limited(result, limit)
 
-    def _locate(
-        self, task: TaskSpec, split: SplitName, language: str
-    ) -> tuple[dict[str, Path], list[Path], SplitName | None]:
-        """Return the parts' paths, those that are needed but absent, and the stand-in they belong to."""
-        files = _file_source(task)
-        optional = OPTIONAL_PARTS.get(files.format, frozenset())
-        first: tuple[dict[str, Path], list[Path], SplitName | None] | None = None
-        stand_ins = {"test": files.test_stand_in, "train": files.train_stand_in}
-        for name in (split, stand_ins.get(split)):
-            if name is None:
-                continue
-            paths = self.paths(task, name, language)
-            absent = [p for part, p in paths.items() if part not in optional and not p.is_file()]
-            found = (paths, absent, None if name == split else name)
-            if paths and not absent:
-                return found
-            first = first or found
-        return first or ({}, [], None)
+    def paths(self, files: FileSource, split: SplitName, language: str) -> dict[str, Path]:
+        """Return the path of each part of a split in one layout; empty where it has no such split."""
+        pattern: PathPattern | None = getattr(files, split)
+        if pattern is None:
+            return {}
+        parts = {"file": pattern} if isinstance(pattern, str) else pattern
+        values = placeholders(language, files.names)
+        return {part: self.root / p.format_map(values) for part, p in parts.items()}
+
+    def _locate(self, task: TaskSpec, split: SplitName, language: str) -> _Located:
+        """Find a split: in each layout as it is, then as its stand-in. Nothing found is the first layout's."""
+        layouts = _layouts(task)
+        candidates = [_Located(layouts[0], {}, (), None)]
+        for files in layouts:
+            stand_ins = {"test": files.test_stand_in, "train": files.train_stand_in}
+            for name in (split, stand_ins.get(split)):
+                if name is None:
+                    continue
+                paths = self.paths(files, name, language)
+                optional = OPTIONAL_PARTS.get(files.format, frozenset())
+                absent = (
+                    p for part, p in paths.items() if part not in optional and not p.is_file()
+                )
+                found = _Located(files, paths, tuple(absent), None if name == split else name)
+                if paths and not found.absent:
+                    return found
+                candidates.append(found)
+        first = next((c for c in candidates if c.paths), candidates[0])
+        # A split that no layout has is absent too, though no path of it can be named.
+        return first if first.paths else replace(first, absent=(self.root,))
 
 
 def limited(split: Split, limit: int | None) -> Split:
@@ -149,18 +161,25 @@ def limited(split: Split, limit: int | None) -> Split:
     return replace(split, examples=split.examples[:limit])
 
 
-def _file_source(task: TaskSpec) -> FileSource:
+def _layouts(task: TaskSpec) -> tuple[FileSource, ...]:
+    """Return the task's file source and its alternatives.
+
+    Raises:
+        InputError: It has none, or one of an unknown format.
+    """
     files = task.sources.files
     if files is None:
         raise InputError(f"task {task.name} has no files source", mend="use --data hub")
-    if files.format not in READERS:
-        near = get_close_matches(files.format, READERS, n=1)
-        raise InputError(
-            f"unknown format {files.format!r}",
-            where=f"task {task.name}, sources.files.format",
-            mend=f"did you mean {near[0]!r}?" if near else f"formats: {', '.join(READERS)}",
-        )
-    return files
+    layouts = (files, *files.alternatives)
+    for layout in layouts:
+        if layout.format not in READERS:
+            near = get_close_matches(layout.format, READERS, n=1)
+            raise InputError(
+                f"unknown format {layout.format!r}",
+                where=f"task {task.name}, sources.files.format",
+                mend=f"did you mean {near[0]!r}?" if near else f"formats: {', '.join(READERS)}",
+            )
+    return layouts
 
 
 def _nearest(path: Path) -> str:

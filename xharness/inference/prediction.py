@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from xharness.errors import InputError
 from xharness.inference.batching import collate, length_batches
 from xharness.inference.choice_scores import choice_scores
 from xharness.inference.device import Device
@@ -34,6 +35,23 @@ def _batches(
         progress.advance(len(rows))
 
 
+def _highest(logits: torch.Tensor) -> Indices:
+    """Return the index of each row's highest logit, the first of equals.
+
+    Raises:
+        InputError: A row has a logit that is no number; it would otherwise pass for a decision.
+    """
+    logits = logits.float()
+    # Padded choices are -inf, which is a number here; NaN is not.
+    if bool(logits.isnan().any()):
+        raise InputError(
+            "the model's outputs are not numbers (NaN)",
+            mend="check the checkpoint, or use --dtype float32",
+        )
+    highest: Indices = logits.argmax(dim=-1).cpu().numpy()
+    return highest
+
+
 @torch.inference_mode()
 def predict_classes(
     model: Any, encoding: PairEncoding, device: Device, progress: Progress
@@ -43,7 +61,7 @@ def predict_classes(
     for rows, inputs in _batches(model, encoding, device, progress):
         with device.autocast():
             logits = model(**inputs).logits  # (batch, classes)
-        classes[rows] = logits.float().argmax(dim=-1).cpu().numpy()
+        classes[rows] = _highest(logits)
     return classes
 
 
@@ -56,7 +74,7 @@ def predict_choices(
     for rows, inputs in _batches(model, encoding, device, progress):
         with device.autocast():
             scores = choice_scores(model, inputs, encoding.choices[rows])
-        chosen[rows] = scores.argmax(dim=-1).cpu().numpy()
+        chosen[rows] = _highest(scores)
     return chosen
 
 
@@ -71,7 +89,7 @@ def predict_tags(
         with device.autocast():
             logits = model(**inputs).logits  # (batch, length, tags)
         first = logits[torch.from_numpy(row), torch.from_numpy(position)]
-        tags[word] = first.float().argmax(dim=-1).cpu().numpy()
+        tags[word] = _highest(first)
     return tags
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,11 @@ from transformers import (
     AutoModelForTokenClassification,
     AutoTokenizer,
 )
-from transformers.utils import cached_file
 from transformers.utils.logging import disable_progress_bar
 
 from xharness.errors import InputError
 from xharness.models.tokenization import TransformersPieces
-from xharness.models.tokenizer_files import follow_files
+from xharness.models.tokenizer_files import checkpoint_file, follow_files
 from xharness.specs.task import Kind, TaskSpec
 
 HEADS: dict[Kind, Any] = {
@@ -65,9 +65,7 @@ def load_config(reference: str) -> Any:
     """
     try:
         return AutoConfig.from_pretrained(reference, trust_remote_code=False)
-    except (
-        Exception
-    ) as error:  # beside the usual types, a class of the hub's client for wrong values
+    except Exception as error:  # the hub's client has a class of its own for wrong values
         raise InputError(
             f"no usable checkpoint: {_first_line(error)}",
             where=reference,
@@ -252,14 +250,7 @@ def weights_digest(reference: str) -> str:
     Raises:
         InputError: It has none.
     """
-    folder = Path(reference)
-    if folder.is_dir():
-        paths = sorted(folder.glob("*.safetensors"))
-    else:
-        found = cached_file(
-            reference, "model.safetensors", _raise_exceptions_for_missing_entries=False
-        )
-        paths = [Path(found)] if found else []
+    paths = _weight_files(reference)
     if not paths:
         raise InputError(
             "no safetensors weights",
@@ -271,6 +262,21 @@ def weights_digest(reference: str) -> str:
         with path.open("rb") as file:
             total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()
+
+
+def _weight_files(reference: str) -> list[Path]:
+    """Return a checkpoint's safetensors files, one or its shards, in order of their names."""
+    if Path(reference).is_dir():
+        return sorted(Path(reference).glob("*.safetensors"))
+    whole = checkpoint_file(reference, "model.safetensors")
+    if whole is not None:
+        return [whole]
+    index = checkpoint_file(reference, "model.safetensors.index.json")
+    if index is None:
+        return []
+    shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    found = [checkpoint_file(reference, name) for name in sorted(shards)]
+    return [path for path in found if path is not None]
 
 
 def _first_line(error: Exception) -> str:

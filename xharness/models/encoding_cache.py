@@ -15,7 +15,7 @@ from xharness.tasks.encoding import Encoding
 E = TypeVar("E", bound=Encoding)
 
 #: Part of every key; raised when an encoding of the same inputs would come out differently.
-ENCODING_VERSION = 1
+ENCODING_VERSION = 2
 
 
 def cache_folder() -> Path:

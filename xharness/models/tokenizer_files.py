@@ -29,23 +29,29 @@ def follow_files(tokenizer: Any, reference: str) -> None:
     Raises:
         Exception: The tokenizers library raises no narrower type for a damaged file.
     """
-    path = _file_of(reference, "tokenizer.json")
+    path = checkpoint_file(reference, "tokenizer.json")
     if path is None:
         _restore_table(tokenizer)
         return
-    backend = Tokenizer.from_file(path)
+    backend = Tokenizer.from_file(str(path))
     for _, token in sorted(tokenizer.added_tokens_decoder.items()):
         if backend.token_to_id(token.content) is None:
             (backend.add_special_tokens if token.special else backend.add_tokens)([token])
     tokenizer._tokenizer = backend
 
 
-def _file_of(reference: str, name: str) -> str | None:
+def checkpoint_file(reference: str, name: str) -> Path | None:
+    """Return a file of a checkpoint folder, or of a hub id by way of the hub's cache; ``None`` where it has none."""
     if Path(reference).is_dir():
         path = Path(reference) / name
-        return str(path) if path.is_file() else None
-    found: str | None = cached_file(reference, name, _raise_exceptions_for_missing_entries=False)
-    return found
+        return path if path.is_file() else None
+    found = cached_file(
+        reference,
+        name,
+        _raise_exceptions_for_missing_entries=False,
+        _raise_exceptions_for_connection_errors=False,
+    )
+    return None if found is None else Path(found)
 
 
 def _restore_table(tokenizer: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class RunCommand:
     device: str
     dtype: str
     tokens: int | None
+    name: str | None = None
 
     def execute(self, dry_run: bool = False) -> None:
         """Plan and run; print and write the tables.
@@ -85,6 +86,8 @@ class RunCommand:
                 options,
                 lambda name: status.update(f"reading {name}"),
             )
+        name = self.name or ("sample" if self.model == "sample" else plan.model.name)
+        plan = replace(plan, model=replace(plan.model, name=name))
         _print_plan(plan, console)
         if dry_run:
             return
@@ -147,6 +150,7 @@ class RunCommand:
             "--limit": self.limit,
             "--limit-train": self.limit_train,
             "--profile": self.profile,
+            "--name": self.name,
             "--device": self.device,
             "--dtype": self.dtype,
             "--tokens": self.tokens,

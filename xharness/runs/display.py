@@ -71,11 +71,17 @@ class RunDisplay:
             self._bars.remove_task(self._current)
         self._current = self._bars.add_task(title, total=None)
 
-    def finished(self, note: str = "") -> None:
-        """End the current stage."""
+    def finished(self, note: str = "", *, brief: bool = False) -> None:
+        """End the current stage.
+
+        Args:
+            note: What to say of it; its wall time where absent.
+            brief: Whether the bars say enough, so that a terminal needs no line for it.
+        """
         seconds = time.monotonic() - self._began
         self._bars.advance(self._all)
-        self._print(note or f"{seconds:.1f} s")
+        if not (brief and self._console.is_terminal):
+            self._print(note or f"{seconds:.1f} s")
 
     def _print(self, note: str) -> None:
         line = f"[{self._number}/{self._stages}] {self._title}: {note}"

@@ -91,14 +91,15 @@ class Runner:
             for stage in self._plan.stages():
                 display.stage(stage.title)
                 if stage.kind == "score":
-                    records.append(self._score(stage))
-                    display.finished()
+                    path, score = self._score(stage)
+                    records.append(path)
+                    display.finished("incomplete" if score is None else f"{score:.1f}")
                     continue
                 inputs = self._inputs(stage)
                 receipt = self._receipts.find(stage.name, inputs)
                 if receipt is not None:
                     self._done[stage.name] = receipt
-                    display.finished("done before")
+                    display.finished("done before", brief=stage.kind == "predict")
                     continue
                 work = self._finetune if stage.kind == "finetune" else self._predict
                 began = time.monotonic()
@@ -108,7 +109,7 @@ class Runner:
                 receipt = Receipt(inputs, outputs, seconds, peak_mib(), result)
                 self._receipts.write(stage.name, receipt)
                 self._done[stage.name] = receipt
-                display.finished()
+                display.finished(brief=stage.kind == "predict")
             return records
 
     def _inputs(self, stage: Stage) -> str:
@@ -196,7 +197,8 @@ class Runner:
     def _predictions(self, seed: int) -> Path:
         return self._output / "predictions" / f"seed-{seed}"
 
-    def _score(self, stage: Stage) -> Path:
+    def _score(self, stage: Stage) -> tuple[Path, float | None]:
+        """Score a task's prediction files; write its record and return it with the score."""
         plan, options = stage.plan, self._plan.options
         task = plan.task
         scores = score_task(
@@ -256,7 +258,7 @@ class Runner:
             command=options.command,
             timings=timings,
         )
-        return write_record(record, self._output / "records")
+        return write_record(record, self._output / "records"), record.score
 
     def _language_results(
         self, plan: TaskPlan, scores: TaskScores, found: dict[str, Receipt]

@@ -43,6 +43,7 @@ class FileSource(SpecModel):
         test_stand_in: The split read in place of an absent test; the record and the table say so.
         train_stand_in: The split read in place of an absent train, likewise.
         sha256: Expected digests by path below the data folder.
+        alternatives: Other layouts of the same data, tried in order where the files of this one are absent.
     """
 
     format: str
@@ -55,6 +56,7 @@ class FileSource(SpecModel):
     test_stand_in: Literal["dev"] | None = None
     train_stand_in: Literal["dev"] | None = None
     sha256: dict[str, str] = {}
+    alternatives: tuple[FileSource, ...] = ()
 
 
 class HubTable(SpecModel):

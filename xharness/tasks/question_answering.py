@@ -159,8 +159,8 @@ def _answer_positions(
     spans = np.full((len(examples), 2), -1, np.int64)
     inside_pieces = 0
     for i, example in enumerate(examples):
-        if example.answers and totals[i]:
-            answer = example.answers[0]
+        answer = next((answer for answer in example.answers if answer.start >= 0), None)
+        if answer is not None and totals[i]:
             base = int(context_starts[i])
             ranges_of_context = characters[base : base + int(totals[i])]
             begin, end = answer.start, answer.start + len(answer.text)
@@ -177,7 +177,7 @@ def _answer_positions(
     positions = np.stack([start, end_at], axis=1) - first_piece[:, None] + context_at[:, None]
     covered = np.zeros(len(examples), np.bool_)
     covered[questions[held]] = True
-    answered = np.array([bool(e.answers) for e in examples], np.bool_)
+    answered = np.array([any(a.start >= 0 for a in e.answers) for e in examples], np.bool_)
     counts = {
         "answers_between_windows": int(np.sum(answered & ~covered)),
         "answers_inside_pieces": inside_pieces,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xharness.data.checks.checking import check_data
-from xharness.data.checks.findings import Finding, Severity
+from xharness.data.checks.findings import Finding, Severity, select_findings
 from xharness.data.checks.rendering import render_findings
 
-__all__ = ["Finding", "Severity", "check_data", "render_findings"]
+__all__ = ["Finding", "Severity", "check_data", "render_findings", "select_findings"]

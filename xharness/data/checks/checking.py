@@ -76,7 +76,7 @@ def check_data(
             report.hit("no_file_source")
             findings += report.findings()
             continue
-        present, missing = data_files(root, task, files, languages)
+        files, present, missing = _layout(root, task, files, languages)
         findings += [finding for finding in missing if finding.file not in told]
         told.update(finding.file for finding in missing)
         found += present
@@ -95,6 +95,15 @@ def check_data(
     if languages is None:
         findings += stray_files(root, found)
     return findings
+
+
+def _layout(
+    root: Path, task: TaskSpec, files: FileSource, languages: Collection[str] | None
+) -> tuple[FileSource, list[DataFile], list[Finding]]:
+    """Return the first layout of which there are files, and the files; the first of all where there are none."""
+    layouts = (files, *files.alternatives)
+    found = [(layout, *data_files(root, task, layout, languages)) for layout in layouts]
+    return next((layout for layout in found if layout[1]), found[0])
 
 
 def _check(file: DataFile, files: FileSource, reports: Mapping[str, FileReport]) -> Content:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from xharness.data.examples import SplitName
+from xharness.errors import InputError
 
 Severity = Literal["error", "warning", "note"]
 
@@ -195,3 +196,17 @@ class FileReport:
 def shortened(text: str, width: int = 60) -> str:
     """Return a text as a Python literal, cut to a width: control characters must not reach a terminal."""
     return repr(text if len(text) <= width else f"{text[: width - 1]}…")
+
+
+def select_findings(findings: Sequence[Finding], least: str) -> list[Finding]:
+    """Return the findings of a severity and worse.
+
+    Raises:
+        InputError: There is no such severity.
+    """
+    if least not in SEVERITIES:
+        raise InputError(
+            f"no severity {least!r}", where="--severity", mend=f"one of {', '.join(SEVERITIES)}"
+        )
+    kept = SEVERITIES[: SEVERITIES.index(least) + 1]
+    return [finding for finding in findings if finding.severity in kept]

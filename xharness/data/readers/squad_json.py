@@ -89,7 +89,8 @@ class QuestionReader:
             self._counts["repeated_ids"] += 1
             name = f"{name}#{self._seen[name]}"
         checked = (_answer(a, context, self._source, name, self._counts) for a in answers)
-        kept = tuple(answer for answer in checked if answer is not None)
+        training = self._split == "train"
+        kept = tuple(a for a in checked if a is not None and (a.start >= 0 or not training))
         if self._split == "train" and not kept:
             self._counts["questions_without_answer"] += 1
             return None
@@ -143,7 +144,7 @@ def _answer(
     mended = mend_offset(context, text, start)
     if mended is None:
         counts["answers_not_in_context"] += 1
-        return None
+        return Answer(text, -1)
     counts["repaired_offsets"] += 1
     return mended
 
