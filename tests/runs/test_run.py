@@ -225,7 +225,7 @@ def test_absent_language_that_was_asked_for_is_an_error(tmp_path: Path, data: Pa
         ),
         ("test-de.tsv", "a\tb\tneutral\na\tb\n", r"test-de\.tsv:2: 2 cells where 3"),
         ("train-en.tsv", None, r"train-en\.tsv: no such file"),
-        ("train-en.tsv", "", "the training set is empty"),
+        ("train-en.tsv", "", r"train-en\.tsv: no example in the file"),
         ("dev-en.tsv", "a\tb\n", "no labels to choose a checkpoint by"),
     ],
 )
