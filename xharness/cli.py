@@ -180,7 +180,10 @@ def run(
 )
 def score(
     predictions: Annotated[
-        Path, typer.Option(help="Folder with <task>/test-<language>.tsv or .json; may be partial.")
+        Path,
+        typer.Option(
+            help="Folder, .zip or tar archive with <task>/test-<language>.tsv or .json; may be partial."
+        ),
     ],
     labels: Annotated[Path, typer.Option(help="Folder with the gold files, laid out alike.")],
     output: Annotated[Path, typer.Option(help="Where scores.json is written.")],
@@ -196,12 +199,14 @@ def score(
     from xharness.files import write_text
     from xharness.scoring import check_with_seqeval, score_submission
     from xharness.specs.registry import benchmark_of_suite
+    from xharness.submission.archive import submission_folder
 
     benchmark = benchmark_of_suite(suite)
-    scores = score_submission(predictions, labels, benchmark, profile)
-    if check:
-        compared = check_with_seqeval(predictions, labels, benchmark, profile)
-        typer.echo(f"{compared} figures equal seqeval's", err=True)
+    with submission_folder(predictions) as folder:
+        scores = score_submission(folder, labels, benchmark, profile)
+        if check:
+            compared = check_with_seqeval(folder, labels, benchmark, profile)
+            typer.echo(f"{compared} figures equal seqeval's", err=True)
     write_text(output, json.dumps(scores, indent=2, ensure_ascii=False) + "\n")
     for name, task in scores["tasks"].items():
         if task["score"] is not None or task["metrics"][next(iter(task["metrics"]))]:
