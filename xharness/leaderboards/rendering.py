@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tabulate import tabulate
 
@@ -25,7 +25,7 @@ def markdown(tables: Tables) -> str:
     parts.append("\n".join(f"- {_escaped(note)}" for note in tables.tasks.notes))
     for table in (tables.tasks, tables.categories):
         parts.append(f"## {_escaped(table.title)}")
-        parts.append(tabulate(_grid(table), _header(table), "pipe", colalign=_alignment(table)))
+        parts.append(_tabulated(table, "pipe", _escaped))
     parts.append("## By language")
     parts.append(
         "Each cell is the figure that enters the task's average. Gap: English minus the mean of the others."
@@ -38,8 +38,18 @@ def markdown(tables: Tables) -> str:
 
 
 def _plain(table: Table) -> str:
-    text = tabulate(_grid(table, str), _header(table), "simple", colalign=_alignment(table))
-    return f"{table.title}\n\n{text}"
+    return f"{table.title}\n\n{_tabulated(table, 'simple', str)}"
+
+
+def _tabulated(table: Table, style: str, text: Callable[[str], str]) -> str:
+    """Return a table in a style of tabulate; ``text`` makes model names fit for it."""
+    return tabulate(
+        _grid(table, text),
+        _header(table),
+        style,
+        colalign=_alignment(table),
+        disable_numparse=True,  # 34.0 stays 34.0
+    )
 
 
 def _header(table: Table) -> list[str]:
@@ -51,8 +61,7 @@ def _alignment(table: Table) -> list[str]:
     return ["left", *["right"] * (len(_header(table)) - 1)]
 
 
-def _grid(table: Table, model_text: object = None) -> list[list[str]]:
-    text = str if model_text is str else _escaped
+def _grid(table: Table, text: Callable[[str], str]) -> list[list[str]]:
     average = any(row.average is not None for row in table.rows)
     return [
         [

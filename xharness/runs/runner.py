@@ -239,7 +239,8 @@ class Runner:
                 finetuned=plan.training_key is not None,
                 training_set=task.training,
                 training=training.get("report"),
-                limit=options.limit,
+                # A corpus to mine is never cut.
+                limit=None if task.method == "mining" else options.limit,
                 limit_train=options.limit_train if plan.training_key is not None else None,
             ),
             data=Data(
