@@ -63,8 +63,9 @@ def test_quickstart_scores_above_chance_in_languages_it_was_not_trained_on(tmp_p
     from xharness.records.store import read_records
 
     records = {record.task: record for record in read_records([tmp_path / "runs" / "sample"])}
-    # Chance: 33 on three balanced classes; one in 200 for retrieval; near 0 for spans.
-    floors = {"sample_nli": 38.0, "sample_pos": 40.0, "sample_ner": 20.0, "sample_qa": 20.0}
+    # Chance: 33 on three balanced classes; one in 200 for retrieval; near 0 for entities and mined pairs; the
+    # commonest tag everywhere for POS and a name at random for questions stay below 15.
+    floors = {"sample_nli": 38.0, "sample_pos": 25.0, "sample_ner": 10.0, "sample_qa": 15.0}
     floors |= {"sample_retrieval": 30.0, "sample_bitext": 30.0}
     for task, floor in floors.items():
         record = records[task]
