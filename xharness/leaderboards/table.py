@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import mean, stdev
 
 from xharness.errors import InputError
@@ -19,11 +19,13 @@ class Cell:
         value: Mean over the seeds; ``None`` is a hole.
         deviation: Sample standard deviation; ``None`` for fewer than two seeds.
         seeds: Number of seeds.
+        parts: The figures whose mean is the value, by their official names, where there are several.
     """
 
     value: float | None
     deviation: float | None = None
     seeds: int = 0
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def over_seeds(cls, values: Sequence[float | None]) -> Cell:
@@ -48,11 +50,19 @@ class Row:
         model: Model name.
         cells: Cell by column.
         average: The table's average; a hole where a cell that enters it is one.
+        setting: ``zero-shot``, ``translate-train``, ``extra task data`` and so on.
+        source: Where a published row was printed: the paper with its table.
+        records: The records behind a row of our own.
+        remarks: What a reader must know of this row, such as a printed average that its cells do not give.
     """
 
     model: str
     cells: dict[str, Cell]
     average: Cell | None
+    setting: str = "zero-shot"
+    source: str | None = None
+    records: tuple[Record, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
