@@ -20,6 +20,7 @@ from transformers import (
 )
 from transformers.utils.logging import disable_progress_bar
 
+from xharness import encoder
 from xharness.errors import InputError
 from xharness.models.tokenization import TransformersPieces
 from xharness.models.tokenizer_files import checkpoint_file, follow_files
@@ -52,6 +53,9 @@ _OFFSET_POSITIONS = (
     "xmod",
 )
 
+
+# The built-in encoder is opened by the Auto classes like any other.
+encoder.register()
 
 # Bars of checkpoint loading would break into the display of a run.
 disable_progress_bar()

@@ -1,0 +1,140 @@
+"""Configuration of the decoupled encoder."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from transformers import PretrainedConfig
+
+from xharness.errors import InputError
+
+Coupling = Literal["coupled", "decoupled"]
+InputKind = Literal["table", "factorised", "define"]
+
+
+class DecoupledConfig(PretrainedConfig):
+    """An encoder whose input and output embeddings are free in size (RemBERT, arXiv 2010.12821).
+
+    Fields that transformers' ``RemBertConfig`` has too bear its names and mean the same.
+
+    Attributes:
+        vocab_size: Pieces in the vocabulary.
+        hidden_size: Width of the blocks.
+        num_hidden_layers: Blocks that fine-tuning keeps.
+        extra_layers: Blocks above those in pre-training, dropped afterwards (RemBERT, Table 5).
+        num_attention_heads: Heads; they divide the width.
+        intermediate_size: Width of the feed-forward layer; four times the width where absent.
+        input_embedding_size: Width of the input embeddings; the hidden size where absent.
+        output_embedding_size: Width of the output embeddings; that of the input embeddings where absent.
+        coupling: ``coupled`` makes one matrix of both embeddings, whose sizes must then be equal.
+        input_kind: How a piece gets its input vector: ``table`` looks it up; ``factorised`` looks up a narrower
+            vector and maps it linearly; ``define`` expands and reduces that one (DeFINE, arXiv 1911.12385).
+        input_factor_size: Width of the narrower vector, for the last two.
+        define_expansion_size: Widest layer of the DeFINE unit.
+        define_depth: Its layers.
+        define_groups: Groups of its first layer; they halve from layer to layer.
+        freeze_input_embedding: Whether the input table keeps its values in training.
+        input_projection: Whether a linear map leads from the input embeddings to the blocks; where absent, it is
+            there when the sizes differ. RemBERT always has one.
+        hidden_dropout_prob: Dropout of embeddings and blocks.
+        attention_probs_dropout_prob: Dropout of attention weights.
+        classifier_dropout_prob: Dropout before a head.
+        max_position_embeddings: Longest sequence.
+        type_vocab_size: Token types.
+        initializer_range: Standard deviation of the initial weights.
+
+    Raises:
+        InputError: Sizes do not fit each other.
+    """
+
+    model_type = "decoupled_encoder"
+
+    vocab_size: int = 120_000
+    hidden_size: int = 768
+    num_hidden_layers: int = 12
+    extra_layers: int = 0
+    num_attention_heads: int = 12
+    intermediate_size: int | None = None
+    input_embedding_size: int | None = None
+    output_embedding_size: int | None = None
+    coupling: str = "decoupled"
+    input_kind: str = "table"
+    input_factor_size: int | None = None
+    define_expansion_size: int = 1024
+    define_depth: int = 3
+    define_groups: int = 8
+    freeze_input_embedding: bool = False
+    input_projection: bool | None = None
+    hidden_act: str = "gelu"
+    hidden_dropout_prob: float | int = 0.0
+    attention_probs_dropout_prob: float | int = 0.0
+    classifier_dropout_prob: float | int = 0.1
+    max_position_embeddings: int = 512
+    type_vocab_size: int = 2
+    initializer_range: float = 0.02
+    layer_norm_eps: float = 1e-12
+    pad_token_id: int | None = 0
+    bos_token_id: int | None = 2
+    eos_token_id: int | list[int] | None = 3
+    tie_word_embeddings: bool = False
+
+    def __post_init__(self, **kwargs: Any) -> None:
+        """Fill in what follows from other fields, and check that all fit."""
+        if self.intermediate_size is None:
+            self.intermediate_size = 4 * self.hidden_size
+        if self.input_embedding_size is None:
+            self.input_embedding_size = self.hidden_size
+        if self.output_embedding_size is None:
+            self.output_embedding_size = self.input_embedding_size
+        if self.input_projection is None:
+            self.input_projection = self.input_embedding_size != self.hidden_size
+        self.tie_word_embeddings = self.coupling == "coupled"
+        self._check()
+        super().__post_init__(**kwargs)
+
+    def _check(self) -> None:
+        if self.hidden_size % self.num_attention_heads:
+            raise InputError(
+                f"{self.num_attention_heads} heads do not divide a width of {self.hidden_size}",
+                where="num_attention_heads",
+            )
+        if self.coupling not in ("coupled", "decoupled"):
+            raise InputError(
+                f"{self.coupling!r} is neither coupled nor decoupled", where="coupling"
+            )
+        if self.input_kind not in ("table", "factorised", "define"):
+            raise InputError(
+                f"{self.input_kind!r} is none of table, factorised, define", where="input_kind"
+            )
+        if not self.input_projection and self.input_embedding_size != self.hidden_size:
+            raise InputError(
+                f"input embeddings of {self.input_embedding_size} need a map to a width of {self.hidden_size}",
+                where="input_projection",
+            )
+        if self.input_kind != "table" and self.input_factor_size is None:
+            raise InputError(
+                f"input kind {self.input_kind} needs a width to look up", where="input_factor_size"
+            )
+        if self.coupling == "coupled":
+            if self.input_kind != "table":
+                raise InputError(
+                    f"input kind {self.input_kind} has no table to share with the output",
+                    where="coupling",
+                    mend="set input_kind: table, or coupling: decoupled",
+                )
+            if self.input_embedding_size != self.output_embedding_size:
+                raise InputError(
+                    f"coupled embeddings of sizes {self.input_embedding_size} and {self.output_embedding_size}",
+                    where="coupling",
+                    mend="make the sizes equal, or set coupling: decoupled",
+                )
+        if self.input_kind == "define":
+            # Imported here: the unit's module needs torch.nn, a configuration alone does not.
+            from xharness.encoder.define import layer_plan
+
+            layer_plan(
+                int(self.input_factor_size or 0),
+                self.define_expansion_size,
+                self.define_depth,
+                self.define_groups,
+            )

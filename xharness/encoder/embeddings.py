@@ -1,0 +1,85 @@
+"""Input embeddings: from piece ids to the vectors that enter the first block."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from xharness.encoder.configuration import DecoupledConfig
+from xharness.encoder.define import DefineUnit
+
+
+class InputEmbeddings(nn.Module):
+    """Vectors of pieces, positions and token types, summed and normalised at the width of the input embeddings.
+
+    The names of the parameters of kind ``table`` are those of transformers' RemBERT.
+    """
+
+    def __init__(self, config: DecoupledConfig) -> None:
+        super().__init__()
+        self.config = config
+        width = int(config.input_embedding_size or 0)
+        looked_up = width if config.input_kind == "table" else int(config.input_factor_size or 0)
+        self.word_embeddings = nn.Embedding(
+            config.vocab_size, looked_up, padding_idx=config.pad_token_id
+        )
+        self.word_embeddings.weight.requires_grad_(not config.freeze_input_embedding)
+        self.word_transform: nn.Module | None = None
+        if config.input_kind == "factorised":
+            self.word_transform = nn.Linear(looked_up, width, bias=False)
+        elif config.input_kind == "define":
+            self.word_transform = DefineUnit(
+                looked_up,
+                config.define_expansion_size,
+                config.define_depth,
+                config.define_groups,
+                width,
+            )
+        self.position_embeddings = nn.Embedding(config.max_position_embeddings, width)
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, width)
+        self.LayerNorm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+
+    def word_vectors(self, input_ids: Tensor) -> Tensor:
+        """Return the vectors of pieces alone: (batch, length) to (batch, length, input_embedding_size).
+
+        What a transform gives depends on the piece alone, so it is computed once for each distinct piece.
+        """
+        if self.word_transform is None:
+            looked_up: Tensor = self.word_embeddings(input_ids)
+            return looked_up
+        distinct, places = torch.unique(input_ids, return_inverse=True)
+        vectors: Tensor = self.word_transform(self.word_embeddings(distinct))
+        return vectors[places]
+
+    @torch.no_grad()
+    def word_table(self, at_once: int = 8192) -> Tensor:
+        """Return the vectors of all pieces: (vocabulary, input_embedding_size)."""
+        table = self.word_embeddings.weight
+        if self.word_transform is None:
+            return table.detach().clone()
+        return torch.cat([self.word_transform(rows) for rows in torch.split(table, at_once)])
+
+    def forward(
+        self,
+        input_ids: Tensor | None,
+        token_type_ids: Tensor | None,
+        position_ids: Tensor | None,
+        inputs_embeds: Tensor | None,
+    ) -> Tensor:
+        """Return (batch, length, input_embedding_size) from ids, or from word vectors given as ``inputs_embeds``."""
+        if inputs_embeds is None:
+            assert input_ids is not None
+            inputs_embeds = self.word_vectors(input_ids)
+        length = inputs_embeds.shape[1]
+        if position_ids is None:
+            positions = self.position_embeddings.weight[:length]
+        else:
+            positions = self.position_embeddings(position_ids)
+        if token_type_ids is None:
+            types = self.token_type_embeddings.weight[0]
+        else:
+            types = self.token_type_embeddings(token_type_ids)
+        # In this order transformers' RemBERT sums, and floating-point sums depend on it.
+        normalised: Tensor = self.dropout(self.LayerNorm(inputs_embeds + types + positions))
+        return normalised
