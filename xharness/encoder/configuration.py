@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from transformers import PretrainedConfig
 
@@ -10,6 +10,27 @@ from xharness.errors import InputError
 
 Coupling = Literal["coupled", "decoupled"]
 InputKind = Literal["table", "factorised", "define"]
+
+#: Sizes that may be left out.
+_DERIVED_SIZES = (
+    "intermediate_size",
+    "input_embedding_size",
+    "output_embedding_size",
+    "input_factor_size",
+)
+_SIZES = (
+    "vocab_size",
+    "hidden_size",
+    "num_hidden_layers",
+    "extra_layers",
+    "num_attention_heads",
+    *_DERIVED_SIZES,
+    "define_expansion_size",
+    "define_depth",
+    "define_groups",
+    "max_position_embeddings",
+    "type_vocab_size",
+)
 
 
 class DecoupledConfig(PretrainedConfig):
@@ -33,7 +54,8 @@ class DecoupledConfig(PretrainedConfig):
         define_expansion_size: Widest layer of the DeFINE unit.
         define_depth: Its layers.
         define_groups: Groups of its first layer; they halve from layer to layer.
-        freeze_input_embedding: Whether the input table keeps its values in training.
+        freeze_input_embedding: Whether the input table keeps its values in training; where the embeddings are
+            coupled, the output embeddings keep theirs with it.
         input_projection: Whether a linear map leads from the input embeddings to the blocks; where absent, it is
             there when the sizes differ. RemBERT always has one.
         hidden_dropout_prob: Dropout of embeddings and blocks.
@@ -44,7 +66,7 @@ class DecoupledConfig(PretrainedConfig):
         initializer_range: Standard deviation of the initial weights.
 
     Raises:
-        InputError: Sizes do not fit each other.
+        InputError: A value is out of its range, or sizes do not fit each other.
     """
 
     model_type = "decoupled_encoder"
@@ -80,6 +102,10 @@ class DecoupledConfig(PretrainedConfig):
 
     def __post_init__(self, **kwargs: Any) -> None:
         """Fill in what follows from other fields, and check that all fit."""
+        self._check_numbers()
+        # RemBERT maps its embeddings to the blocks even where the sizes are equal, and its checkpoints open here too.
+        if kwargs.pop("model_type", None) == "rembert" and self.input_projection is None:
+            self.input_projection = True
         if self.intermediate_size is None:
             self.intermediate_size = 4 * self.hidden_size
         if self.input_embedding_size is None:
@@ -88,32 +114,72 @@ class DecoupledConfig(PretrainedConfig):
             self.output_embedding_size = self.input_embedding_size
         if self.input_projection is None:
             self.input_projection = self.input_embedding_size != self.hidden_size
+        self._check_choices()
+        self._check_embeddings()
         self.tie_word_embeddings = self.coupling == "coupled"
-        self._check()
         super().__post_init__(**kwargs)
 
-    def _check(self) -> None:
+    def _check_numbers(self) -> None:
+        for name in _SIZES:
+            value = getattr(self, name)
+            if value is None and name in _DERIVED_SIZES:
+                continue
+            least = 0 if name == "extra_layers" else 1
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise InputError(f"{value!r} is not a whole number of at least {least}", where=name)
+        for name in ("hidden", "attention_probs", "classifier"):
+            share = getattr(self, f"{name}_dropout_prob")
+            if not isinstance(share, int | float) or not 0 <= share < 1:
+                raise InputError(
+                    f"{share!r} is not a share from 0 up to 1", where=f"{name}_dropout_prob"
+                )
         if self.hidden_size % self.num_attention_heads:
             raise InputError(
                 f"{self.num_attention_heads} heads do not divide a width of {self.hidden_size}",
                 where="num_attention_heads",
             )
-        if self.coupling not in ("coupled", "decoupled"):
+        if self.pad_token_id is not None and not 0 <= self.pad_token_id < self.vocab_size:
             raise InputError(
-                f"{self.coupling!r} is neither coupled nor decoupled", where="coupling"
+                f"{self.pad_token_id} is not in a vocabulary of {self.vocab_size}",
+                where="pad_token_id",
             )
-        if self.input_kind not in ("table", "factorised", "define"):
+
+    def _check_choices(self) -> None:
+        # Imported here, for a configuration alone needs no torch.
+        from transformers.activations import ACT2FN
+
+        for name, choices in (
+            ("coupling", get_args(Coupling)),
+            ("input_kind", get_args(InputKind)),
+            ("hidden_act", tuple(ACT2FN)),
+        ):
+            if getattr(self, name) not in choices:
+                raise InputError(
+                    f"{getattr(self, name)!r} is none of {', '.join(choices)}", where=name
+                )
+        if self.tie_word_embeddings and self.coupling == "decoupled":
             raise InputError(
-                f"{self.input_kind!r} is none of table, factorised, define", where="input_kind"
+                "decoupled embeddings cannot be tied",
+                where="tie_word_embeddings",
+                mend="set coupling: coupled, or leave tie_word_embeddings out",
             )
+
+    def _check_embeddings(self) -> None:
         if not self.input_projection and self.input_embedding_size != self.hidden_size:
             raise InputError(
                 f"input embeddings of {self.input_embedding_size} need a map to a width of {self.hidden_size}",
                 where="input_projection",
+                mend="leave it out",
             )
         if self.input_kind != "table" and self.input_factor_size is None:
             raise InputError(
                 f"input kind {self.input_kind} needs a width to look up", where="input_factor_size"
+            )
+        if self.input_kind == "table" and self.input_factor_size is not None:
+            raise InputError(
+                f"input kind table has no narrower vector, so none of {self.input_factor_size}",
+                where="input_factor_size",
+                mend="set input_kind, or leave it out",
             )
         if self.coupling == "coupled":
             if self.input_kind != "table":
@@ -132,8 +198,9 @@ class DecoupledConfig(PretrainedConfig):
             # Imported here: the unit's module needs torch.nn, a configuration alone does not.
             from xharness.encoder.define import layer_plan
 
+            assert self.input_factor_size is not None
             layer_plan(
-                int(self.input_factor_size or 0),
+                self.input_factor_size,
                 self.define_expansion_size,
                 self.define_depth,
                 self.define_groups,

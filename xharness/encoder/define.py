@@ -7,6 +7,7 @@ chunks of the layer before, so that group j reads chunk j of both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -53,7 +54,8 @@ def layer_plan(narrow: int, expansion: int, depth: int, groups: int) -> tuple[Gr
     layers, before = [], 0
     for level, count in enumerate(counts):
         after = counts[min(level + 1, depth - 1)]
-        multiple = max(count, after)  # one divides the other
+        # The next layer's groups cut this output too; from an odd number of groups neither divides the other.
+        multiple = math.lcm(count, after)
         exact = narrow + (expansion - narrow) * (level + 1) / depth
         width = -(-round(exact) // multiple) * multiple
         layers.append(GroupLayer(narrow + before, width, count))

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from xharness.encoder.configuration import DecoupledConfig
 from xharness.encoder.define import DefineUnit
+from xharness.errors import InputError
 
 
 class InputEmbeddings(nn.Module):
@@ -67,12 +68,22 @@ class InputEmbeddings(nn.Module):
         position_ids: Tensor | None,
         inputs_embeds: Tensor | None,
     ) -> Tensor:
-        """Return (batch, length, input_embedding_size) from ids, or from word vectors given as ``inputs_embeds``."""
+        """Return (batch, length, input_embedding_size) from ids, or from word vectors given as ``inputs_embeds``.
+
+        Raises:
+            InputError: The sequences are longer than there are positions.
+        """
         if inputs_embeds is None:
             assert input_ids is not None
             inputs_embeds = self.word_vectors(input_ids)
         length = inputs_embeds.shape[1]
         if position_ids is None:
+            if length > self.config.max_position_embeddings:
+                raise InputError(
+                    f"sequences of {length} pieces are longer than {self.config.max_position_embeddings} positions",
+                    where="max_position_embeddings",
+                    mend="cut them shorter",
+                )
             positions = self.position_embeddings.weight[:length]
         else:
             positions = self.position_embeddings(position_ids)

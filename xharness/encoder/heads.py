@@ -53,26 +53,36 @@ class DecoupledForSequenceClassification(_WithHead):
         return_dict: bool | None = None,
         **options: Any,
     ) -> Any:
-        """Return logits, (batch, num_labels), and the mean cross-entropy where ``labels``, (batch,), are given.
+        """Return logits, (batch, num_labels), and where ``labels`` are given the loss of the configured problem type.
 
-        A single label makes it a regression with the squared error.
+        Labels of classes are (batch,), those of several classes at once or of a regression (batch, num_labels).
         """
         encoded = self.rembert(
             input_ids, attention_mask, token_type_ids, return_dict=True, **options
         )
         logits = self.classifier(self.dropout(encoded.pooler_output))
-        loss = None
-        if labels is not None and self.num_labels == 1:
-            loss = functional.mse_loss(logits.squeeze(), labels.squeeze().to(logits.dtype))
-        elif labels is not None:
-            loss = functional.cross_entropy(logits, labels.flatten())
         output = SequenceClassifierOutput(
-            loss=loss,
+            loss=None
+            if labels is None
+            else _sequence_loss(logits, labels, self.config.problem_type),
             logits=logits,
             hidden_states=encoded.hidden_states,
             attentions=encoded.attentions,
         )
         return self._finish(output, return_dict)
+
+
+def _sequence_loss(logits: Tensor, labels: Tensor, problem: str | None) -> Tensor:
+    """Return the mean loss by transformers' rules, which tell an unnamed problem by the labels."""
+    if problem is None and logits.shape[1] == 1:
+        problem = "regression"
+    elif problem is None and labels.is_floating_point():
+        problem = "multi_label_classification"
+    if problem == "regression":
+        return functional.mse_loss(logits, labels.view_as(logits).to(logits.dtype))
+    if problem == "multi_label_classification":
+        return functional.binary_cross_entropy_with_logits(logits, labels.to(logits.dtype))
+    return functional.cross_entropy(logits, labels.flatten())
 
 
 class DecoupledForMultipleChoice(_WithHead):

@@ -1,81 +1,42 @@
-"""The masked-LM loss in chunks of rows, so that logits of all predictions never exist at once."""
+"""The masked-LM loss in blocks, so that logits of all predictions over the whole vocabulary never exist at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-#: Bytes that the logits of one chunk may take.
-CHUNK_BYTES = 96 * 2**20
 
+@dataclass(frozen=True)
+class Sizes:
+    """How much is computed at once.
 
-class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Mean cross-entropy of ``states @ weight.T + bias``; gradients are formed in the forward pass.
-
-    The softmax of a chunk is turned into the gradient of its logits in place and used at once, so a chunk's
-    logits are computed once and one buffer serves all chunks.
+    Attributes:
+        chunk: Bytes that the logits of one chunk of rows may take.
+        block: Bytes of one block of a chunk. On a CPU a block stays in the cache from its product to its
+            exponentials, and again from its scaling to the products of its gradients; on a GPU few large products
+            are faster.
     """
 
-    @staticmethod
-    def forward(
-        ctx: Any, states: Tensor, weight: Tensor, bias: Tensor, labels: Tensor, chunk_bytes: int
-    ) -> tuple[Tensor, Tensor]:
-        predictions, pieces = len(labels), len(weight)
-        rows = max(1, min(predictions, chunk_bytes // (pieces * states.element_size())))
-        wanted = any(ctx.needs_input_grad[:3])
-        state_grad = torch.empty_like(states) if wanted else None
-        weight_grad = torch.empty_like(weight) if wanted else None
-        bias_grad = torch.zeros_like(bias, dtype=torch.float32) if wanted else None
-        losses = states.new_empty(predictions, dtype=torch.float32)
-        hits = torch.zeros((), dtype=torch.long, device=states.device)
-        buffer = states.new_empty(rows, pieces)
-        for start in range(0, predictions, rows):
-            part, gold = states[start : start + rows], labels[start : start + rows]
-            logits = torch.addmm(bias, part, weight.t(), out=buffer[: len(part)])
-            at_gold = logits.gather(1, gold[:, None])
-            peak = logits.amax(1, keepdim=True)
-            hits += (at_gold == peak).sum()
-            at_gold = (at_gold - peak)[:, 0].float()
-            logits.sub_(peak).exp_()
-            total = logits.sum(1, keepdim=True, dtype=torch.float32)
-            losses[start : start + rows] = total[:, 0].log() - at_gold
-            if weight_grad is None or state_grad is None or bias_grad is None:
-                continue
-            # Softmax minus one at the gold piece, over the number of predictions: the gradient of the mean.
-            share = logits.mul_((1 / (predictions * total)).to(logits.dtype))
-            share[torch.arange(len(part), device=share.device), gold] -= 1 / predictions
-            torch.mm(share, weight, out=state_grad[start : start + rows])
-            if start:
-                weight_grad.addmm_(share.t(), part)
-            else:
-                torch.mm(share.t(), part, out=weight_grad)
-            bias_grad += share.sum(0)
-        ctx.save_for_backward(state_grad, weight_grad, bias_grad)
-        ctx.mark_non_differentiable(hits)
-        return losses.mean(), hits
+    chunk: int
+    block: int
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        state_grad, weight_grad, bias_grad = ctx.saved_tensors
-        scale = grads[0]
-        if scale != 1:
-            state_grad, weight_grad = state_grad * scale, weight_grad * scale
-            bias_grad = bias_grad * scale
-        needed = ctx.needs_input_grad
-        return (
-            state_grad if needed[0] else None,
-            weight_grad if needed[1] else None,
-            bias_grad if needed[2] else None,
-            None,
-            None,
-        )
+
+CPU_SIZES = Sizes(chunk=96 * 2**20, block=5 * 2**19)
+GPU_SIZES = Sizes(chunk=2**30, block=2**28)
 
 
 def masked_lm_loss(
-    states: Tensor, weight: Tensor, bias: Tensor, labels: Tensor, chunk_bytes: int = CHUNK_BYTES
+    states: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    labels: Tensor,
+    *,
+    dtype: torch.dtype = torch.float32,
+    sizes: Sizes | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the mean cross-entropy in nats, and how many predictions were right.
 
@@ -84,7 +45,164 @@ def masked_lm_loss(
         weight: Output embeddings, (vocabulary, output_embedding_size).
         bias: Of the pieces, (vocabulary,).
         labels: The masked pieces, (predictions,).
-        chunk_bytes: What the logits of one chunk may take; less is slower.
+        dtype: Format of the logits and products; sums are kept in float32.
+        sizes: How much is computed at once; smaller is slower.
     """
-    apply: Callable[..., tuple[Tensor, Tensor]] = _ChunkedCrossEntropy.apply
-    return apply(states, weight, bias, labels, chunk_bytes)
+    sizes = sizes or (CPU_SIZES if states.device.type == "cpu" else GPU_SIZES)
+    apply: Callable[..., tuple[Tensor, Tensor]] = _BlockedCrossEntropy.apply
+    # What is computed here has its format already; autocast would convert operands once more.
+    with torch.autocast(states.device.type, enabled=False):
+        return apply(states, weight, bias, labels, dtype, sizes)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Logits of a chunk of rows for a stretch of the vocabulary, (rows, pieces); later their gradient."""
+
+    logits: Tensor
+    first: int
+
+    @property
+    def pieces(self) -> slice:
+        return slice(self.first, self.first + self.logits.shape[1])
+
+
+def _blocks(buffer: Tensor, rows: int, vocabulary: int, size: int) -> Iterator[_Block]:
+    """Cut a flat buffer into the contiguous blocks of one chunk."""
+    width = max(1, size // (rows * buffer.element_size()))
+    for first in range(0, vocabulary, width):
+        last = min(first + width, vocabulary)
+        yield _Block(buffer[first * rows : last * rows].view(rows, last - first), first)
+
+
+class _BlockedCrossEntropy(torch.autograd.Function):
+    """Mean cross-entropy of ``states @ weight.T + bias``; gradients are formed in the forward pass.
+
+    Each logit is computed once. A first pass over the vocabulary leaves exp(logit - the block's largest) in a buffer
+    and sums it; a second pass scales that to the softmax, which less one at the gold piece is the gradient.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        labels: Tensor,
+        dtype: torch.dtype,
+        sizes: Sizes,
+    ) -> tuple[Tensor, Tensor]:
+        predictions, vocabulary = len(labels), len(weight)
+        chunks = -(-predictions * vocabulary * dtype.itemsize // sizes.chunk)
+        rows = max(1, -(-predictions // max(1, chunks)))
+        gradients = None
+        if any(ctx.needs_input_grad[:3]):
+            gradients = _Gradients(
+                torch.zeros_like(states, dtype=torch.float32),
+                torch.empty_like(weight),
+                torch.zeros_like(bias),
+            )
+        losses = torch.empty(predictions, dtype=torch.float32, device=states.device)
+        hits = torch.zeros((), dtype=torch.long, device=states.device)
+        buffer = torch.empty(rows * vocabulary, dtype=dtype, device=states.device)
+        for start in range(0, predictions, rows):
+            part = states[start : start + rows].to(dtype)
+            gold = labels[start : start + rows]
+            blocks = list(_blocks(buffer, len(part), vocabulary, sizes.block))
+            peaks, sums, at_gold = _exponentials(blocks, part, weight, bias, gold)
+            peak = peaks.amax(0)
+            scales = (peaks - peak).exp_()
+            total = (scales * sums).sum(0)
+            losses[start : start + rows] = total.log() + peak - at_gold
+            hits += (at_gold == peak).sum()
+            if gradients is not None:
+                shares = scales / (predictions * total)
+                gradients.add(blocks, part, weight, gold, shares, predictions, start)
+        ctx.gradients = gradients
+        ctx.states_dtype = states.dtype
+        ctx.mark_non_differentiable(hits)
+        return losses.mean(), hits
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        gradients, ctx.gradients = ctx.gradients, None
+        scale = grads[0]
+        parts = (gradients.states.to(ctx.states_dtype), gradients.weight, gradients.bias)
+        scaled = [part if scale == 1 else part.mul_(scale) for part in parts]
+        pairs = zip(scaled, ctx.needs_input_grad[:3], strict=True)
+        return (*(part if needed else None for part, needed in pairs), None, None, None)
+
+
+def _exponentials(
+    blocks: list[_Block], states: Tensor, weight: Tensor, bias: Tensor, gold: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Fill the blocks with exp(logit - the row's largest of the block).
+
+    Returns:
+        Those largest logits and the sums of exponentials, (blocks, rows) each, and the gold pieces' logits, (rows,).
+    """
+    shape = (len(blocks), len(states))
+    peaks = torch.empty(shape, dtype=torch.float32, device=states.device)
+    sums, at_gold = torch.empty_like(peaks), torch.empty_like(peaks[0])
+    for number, (block, (rows, pieces)) in enumerate(
+        zip(blocks, _located(blocks, gold), strict=True)
+    ):
+        logits = block.logits
+        torch.mm(states, weight[block.pieces].to(states.dtype).t(), out=logits)
+        logits += bias[block.pieces]
+        at_gold[rows] = logits[rows, pieces].float()
+        peak = logits.amax(1, keepdim=True)
+        peaks[number] = peak[:, 0]
+        torch.sum(logits.sub_(peak).exp_(), 1, dtype=torch.float32, out=sums[number])
+    return peaks, sums, at_gold
+
+
+def _located(blocks: list[_Block], gold: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """Return, for each block, the rows whose gold piece it holds, and where in the block that is."""
+    width = blocks[0].logits.shape[1]
+    order = torch.argsort(gold)
+    counts = torch.bincount(gold // width, minlength=len(blocks)).tolist()
+    rows = torch.split(order, counts)
+    return [(found, gold[found] - block.first) for block, found in zip(blocks, rows, strict=True)]
+
+
+@dataclass
+class _Gradients:
+    """Gradients of the mean loss, summed over chunks in float32."""
+
+    states: Tensor
+    weight: Tensor
+    bias: Tensor
+
+    def add(
+        self,
+        blocks: list[_Block],
+        states: Tensor,
+        weight: Tensor,
+        gold: Tensor,
+        shares: Tensor,
+        predictions: int,
+        start: int,
+    ) -> None:
+        """Add one chunk's, which begins at row ``start``.
+
+        ``shares``, (blocks, rows), make the softmax, over the number of predictions, of the blocks' exponentials.
+        """
+        target = self.states[start : start + len(states)]
+        for number, (block, (rows, at)) in enumerate(
+            zip(blocks, _located(blocks, gold), strict=True)
+        ):
+            pieces = block.pieces
+            share = block.logits.mul_(shares[number].to(states.dtype)[:, None])
+            share[rows, at] -= 1 / predictions
+            self.bias[pieces] += share.sum(0)
+            if states.dtype == torch.float32:
+                target.addmm_(share, weight[pieces])
+                self.weight[pieces].addmm_(share.t(), states, beta=1 if start else 0)
+                continue
+            target += torch.mm(share, weight[pieces].to(states.dtype))
+            product = torch.mm(share.t(), states)
+            if start:
+                self.weight[pieces] += product
+            else:
+                self.weight[pieces] = product

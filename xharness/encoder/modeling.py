@@ -216,7 +216,15 @@ class DecoupledForMaskedLM(DecoupledPreTrainedModel):
         hidden = self.rembert(input_ids).last_hidden_state.flatten(0, 1)
         head = self.cls.predictions
         states = head.before_logits(hidden[positions])
-        return masked_lm_loss(states, head.decoder.weight, head.decoder.bias, labels)
+        kind = states.device.type
+        mixed = torch.is_autocast_enabled(kind)
+        return masked_lm_loss(
+            states,
+            head.decoder.weight,
+            head.decoder.bias,
+            labels,
+            dtype=torch.get_autocast_dtype(kind) if mixed else torch.float32,
+        )
 
     def forward(
         self,
