@@ -10,6 +10,30 @@ from xharness.encoder.define import DefineUnit
 from xharness.errors import InputError
 
 
+class PieceTable(nn.Embedding):
+    """A vector for each piece.
+
+    Args:
+        pieces: Their number.
+        width: Width of a vector.
+        padding: The piece whose vector stays as it is, if any.
+        frozen: Whether all vectors do.
+    """
+
+    frozen = False
+
+    def __init__(self, pieces: int, width: int, padding: int | None, frozen: bool) -> None:
+        super().__init__(pieces, width, padding_idx=padding)
+        self.frozen = frozen
+        self.weight.requires_grad_(not frozen)
+
+    def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
+        """Take over weights; transformers' loading puts trainable ones into a frozen table too."""
+        if self.frozen and param is not None:
+            param.requires_grad_(False)
+        super().register_parameter(name, param)
+
+
 class InputEmbeddings(nn.Module):
     """Vectors of pieces, positions and token types, summed and normalised at the width of the input embeddings.
 
@@ -21,10 +45,9 @@ class InputEmbeddings(nn.Module):
         self.config = config
         width = int(config.input_embedding_size or 0)
         looked_up = width if config.input_kind == "table" else int(config.input_factor_size or 0)
-        self.word_embeddings = nn.Embedding(
-            config.vocab_size, looked_up, padding_idx=config.pad_token_id
+        self.word_embeddings: nn.Embedding = PieceTable(
+            config.vocab_size, looked_up, config.pad_token_id, config.freeze_input_embedding
         )
-        self.word_embeddings.weight.requires_grad_(not config.freeze_input_embedding)
         self.word_transform: nn.Module | None = None
         if config.input_kind == "factorised":
             self.word_transform = nn.Linear(looked_up, width, bias=False)

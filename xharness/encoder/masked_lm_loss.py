@@ -79,7 +79,7 @@ class _BlockedCrossEntropy(torch.autograd.Function):
     """Mean cross-entropy of ``states @ weight.T + bias``; gradients are formed in the forward pass.
 
     Each logit is computed once. A first pass over the vocabulary leaves exp(logit - the block's largest) in a buffer
-    and sums it; a second pass scales that to the softmax, which less one at the gold piece is the gradient.
+    and sums it; a second pass makes the gradients of that: the softmax, less one at the gold piece.
     """
 
     @staticmethod
@@ -117,7 +117,9 @@ class _BlockedCrossEntropy(torch.autograd.Function):
             hits += (at_gold == peak).sum()
             if gradients is not None:
                 shares = scales / (predictions * total)
-                gradients.add(blocks, part, weight, gold, shares, predictions, start)
+                gradients.add(blocks, part, weight, shares, start)
+        if gradients is not None:
+            gradients.subtract_gold(states, weight, labels)
         ctx.gradients = gradients
         ctx.states_dtype = states.dtype
         ctx.mark_non_differentiable(hits)
@@ -179,30 +181,34 @@ class _Gradients:
         blocks: list[_Block],
         states: Tensor,
         weight: Tensor,
-        gold: Tensor,
         shares: Tensor,
-        predictions: int,
         start: int,
     ) -> None:
-        """Add one chunk's, which begins at row ``start``.
+        """Add the softmax's part for one chunk, which begins at row ``start``.
 
-        ``shares``, (blocks, rows), make the softmax, over the number of predictions, of the blocks' exponentials.
+        ``shares``, (blocks, rows), make the softmax, over the number of predictions, of a block's exponentials. They
+        scale the narrow factors and results of the products, not the wide blocks.
         """
         target = self.states[start : start + len(states)]
-        for number, (block, (rows, at)) in enumerate(
-            zip(blocks, _located(blocks, gold), strict=True)
-        ):
-            pieces = block.pieces
-            share = block.logits.mul_(shares[number].to(states.dtype)[:, None])
-            share[rows, at] -= 1 / predictions
-            self.bias[pieces] += share.sum(0)
+        for block, share in zip(blocks, shares, strict=True):
+            pieces, exponentials = block.pieces, block.logits
+            column = share[:, None]
+            product = torch.mm(exponentials, weight[pieces].to(states.dtype))
+            target.addcmul_(product.float(), column)
+            scaled = (states * column).to(states.dtype)
+            self.bias[pieces] += torch.mv(exponentials.t(), share.to(states.dtype))
             if states.dtype == torch.float32:
-                target.addmm_(share, weight[pieces])
-                self.weight[pieces].addmm_(share.t(), states, beta=1 if start else 0)
-                continue
-            target += torch.mm(share, weight[pieces].to(states.dtype))
-            product = torch.mm(share.t(), states)
-            if start:
-                self.weight[pieces] += product
+                self.weight[pieces].addmm_(exponentials.t(), scaled, beta=1 if start else 0)
+            elif start:
+                self.weight[pieces] += torch.mm(exponentials.t(), scaled)
             else:
-                self.weight[pieces] = product
+                self.weight[pieces] = torch.mm(exponentials.t(), scaled)
+
+    def subtract_gold(self, states: Tensor, weight: Tensor, labels: Tensor) -> None:
+        """Take off what the gold pieces' own logits add: one over the number of predictions each."""
+        share = 1 / len(labels)
+        self.states.sub_(weight[labels], alpha=share)
+        self.weight.index_add_(0, labels, states.float(), alpha=-share)
+        self.bias.index_add_(
+            0, labels, torch.ones_like(states[:, 0], dtype=torch.float32), alpha=-share
+        )

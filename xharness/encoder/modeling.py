@@ -117,6 +117,12 @@ class DecoupledModel(DecoupledPreTrainedModel):
         )
         return output if _or(return_dict, self.config.return_dict) else output.to_tuple()
 
+    def parameters_kept(self) -> int:
+        """Return the number of parameters without those of extra layers: what fine-tuning has, its head apart."""
+        dropped = self.encoder.layer[self.config.num_hidden_layers :]
+        kept: int = sum(p.numel() for p in self.parameters())
+        return kept - sum(p.numel() for layer in dropped for p in layer.parameters())
+
     @torch.no_grad()
     def with_cached_input(self) -> DecoupledModel:
         """Return an encoder of input kind ``table`` that gives the same states by one lookup a piece."""
@@ -134,6 +140,7 @@ class DecoupledModel(DecoupledPreTrainedModel):
             if not name.startswith(("embeddings.word_embeddings", "embeddings.word_transform"))
         }
         kept["embeddings.word_embeddings.weight"] = self.embeddings.word_table()
+        cached.to(self.device, self.dtype)
         cached.load_state_dict(kept)
         cached.train(self.training)
         return cached

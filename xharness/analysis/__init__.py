@@ -1,0 +1,1 @@
+"""Analyses of models: what they hold and what they know, beside their scores."""

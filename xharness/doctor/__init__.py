@@ -1,0 +1,1 @@
+"""Doctor: what is installed, where models can run, what can be written, and what is missing."""

@@ -1,0 +1,1 @@
+"""Export: records as files for model cards, the hub and exchange between harnesses. Files only, no network."""
