@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-VERBS = ("tasks", "validate", "run", "prepare", "score", "submit")
+VERBS = ("tasks", "validate", "run", "prepare", "score", "submit", "pretrain", "export", "doctor")
 
 
 def xharness(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -56,6 +56,8 @@ def test_help_loads_neither_torch_nor_numpy() -> None:
         (("prepare", "udpos", "--from", "nowhere", "--output", "o"), "nowhere"),
         (("prepare", "udpo", "--from", ".", "--output", "o"), "udpos"),
         (("submit", "nowhere", "--output", "o"), "nowhere"),
+        (("pretrain", "nowhere.yaml", "--output", "o"), "nowhere.yaml"),
+        (("export", "nowhere", "--to", "model-index", "--output", "o"), "nowhere"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(

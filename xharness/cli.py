@@ -269,3 +269,124 @@ def submit(
     report = write_submission(run_folder, output, benchmark_of_suite(suite), seed, partial)
     for line in report.lines():
         typer.echo(line)
+
+
+@app.command(epilog="Example: xharness pretrain coupled.yaml --text texts --output runs/coupled")
+def pretrain(
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG.yaml", help="Configuration of the pre-training.")
+    ],
+    output: Annotated[Path, typer.Option(help="Folder of the run; an earlier one continues.")],
+    text: Annotated[
+        Path | None,
+        typer.Option(help="Folder of <language>.txt, plain or compressed; over the file's own."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="KEY=VALUE, such as encoder.hidden_size=256; may be repeated."),
+    ] = None,
+    prepared: Annotated[
+        Path | None,
+        typer.Option(help="Folder of tokenizer and token shards, to share them between runs."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, mps or auto.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write figures for tensorboard too.")
+    ] = False,
+) -> None:
+    """Pre-train the built-in encoder; under torchrun, on several devices."""
+    from xharness.pretraining.command import PretrainCommand
+
+    PretrainCommand(
+        config=config,
+        output=output,
+        overrides=tuple(set_ or ()),
+        text=text,
+        prepared=prepared,
+        device=device,
+        dtype=dtype,
+        tensorboard=tensorboard,
+    ).execute()
+
+
+@app.command(epilog="Example: xharness export runs/sample --to model-index --output cards")
+def export(
+    records: Annotated[
+        list[Path],
+        typer.Argument(metavar="RECORD", help="Record files, records folders or run folders."),
+    ],
+    to: Annotated[str, typer.Option(help="model-index, eval-results or every-eval-ever.")],
+    output: Annotated[Path, typer.Option(help="Folder of the files.")],
+    date: Annotated[
+        str | None, typer.Option(help="When the evaluation was run, ISO 8601; records do not say.")
+    ] = None,
+    source_url: Annotated[
+        str | None, typer.Option(help="Where the records or the paper can be read.")
+    ] = None,
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="Hub id of the data set of tasks whose specification names none."),
+    ] = None,
+    developer: Annotated[
+        str | None, typer.Option(help="Who made a model that did not come from the hub.")
+    ] = None,
+    organization: Annotated[str | None, typer.Option(help="Who ran the evaluation.")] = None,
+    relationship: Annotated[
+        str,
+        typer.Option(
+            help="What that is to the developer: first_party, third_party, collaborative or other."
+        ),
+    ] = "other",
+) -> None:
+    """Write records as files for model cards, the hub and exchange between harnesses; no network."""
+    from xharness.export.command import export_records
+    from xharness.export.options import ExportOptions
+
+    options = ExportOptions.checked(
+        date=date,
+        source_url=source_url,
+        dataset=dataset,
+        developer=developer,
+        organization=organization,
+        relationship=relationship,
+    )
+    report = export_records(records, to, output, options)
+    for path in report.files:
+        typer.echo(path)
+    for line in report.warnings():
+        typer.echo(line, err=True)
+
+
+@app.command(epilog="Example: xharness doctor")
+def doctor() -> None:
+    """Show versions, devices and caches, what is missing and how to get it; exit code 1 at a fault."""
+    from xharness.doctor.diagnosis import diagnose
+    from xharness.doctor.findings import report
+
+    findings = diagnose()
+    typer.echo(report(findings))
+    raise typer.Exit(1 if any(finding.fault for finding in findings) else 0)
+
+
+analyze = typer.Typer(help="Analyse models.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(analyze, name="analyze")
+
+
+@analyze.command(
+    "parameters", epilog="Example: xharness analyze parameters --json parameters.json"
+)
+def analyze_parameters(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="MODEL...",
+            help="Checkpoints or pre-training configurations; the RemBERT paper's tables where absent.",
+        ),
+    ] = None,
+    json_: Annotated[Path | None, typer.Option("--json", help="Write the rows here too.")] = None,
+) -> None:
+    """Count parameters in pre-training and in fine-tuning, beside printed counts."""
+    from xharness.analysis.parameters_command import ParametersCommand
+
+    typer.echo(ParametersCommand(tuple(models or ()), json_).execute())
