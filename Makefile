@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help quickstart test test-all lint typecheck format clean
+.PHONY: help quickstart leaderboards leaderboards-check test test-all lint typecheck format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -17,11 +17,18 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 quickstart: $(VENV)/.installed  ## install, then run the sample suite with the sample model
 	$(BIN)/xharness run --suite sample --model sample --output runs/sample
 
-test: $(VENV)/.installed  ## lint, type check and the fast tests
+leaderboards: $(VENV)/.installed  ## make every table and figure in leaderboards/ again, without a network
+	$(BIN)/python scripts/make_leaderboards.py
+
+leaderboards-check: $(VENV)/.installed  ## fail where a committed table or figure is stale
+	$(BIN)/python scripts/make_leaderboards.py --check
+
+test: $(VENV)/.installed  ## lint, type check, the fast tests, and whether leaderboards/ is up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest
+	$(BIN)/python scripts/make_leaderboards.py --check
 
 test-all: $(VENV)/.installed  ## every test, the slow ones too
 	$(BIN)/pytest -m ''

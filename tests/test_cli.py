@@ -9,7 +9,18 @@ from pathlib import Path
 
 import pytest
 
-VERBS = ("tasks", "validate", "run", "prepare", "score", "submit", "pretrain", "export", "doctor")
+VERBS = (
+    "tasks",
+    "validate",
+    "run",
+    "prepare",
+    "score",
+    "submit",
+    "leaderboard",
+    "pretrain",
+    "export",
+    "doctor",
+)
 
 
 def xharness(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -56,6 +67,7 @@ def test_help_loads_neither_torch_nor_numpy() -> None:
         (("prepare", "udpos", "--from", "nowhere", "--output", "o"), "nowhere"),
         (("prepare", "udpo", "--from", ".", "--output", "o"), "udpos"),
         (("submit", "nowhere", "--output", "o"), "nowhere"),
+        (("leaderboard", "nowhere", "--output", "o"), "nowhere"),
         (("pretrain", "nowhere.yaml", "--output", "o"), "nowhere.yaml"),
         (("export", "nowhere", "--to", "model-index", "--output", "o"), "nowhere"),
     ],

@@ -271,6 +271,31 @@ def submit(
         typer.echo(line)
 
 
+@app.command(epilog="Example: xharness leaderboard runs/xlmr --published --output board")
+def leaderboard(
+    output: Annotated[Path, typer.Option(help="Folder to write to.")],
+    records: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="RECORDS...", help="Run folders, folders of records, record files."),
+    ] = None,
+    suite: Annotated[
+        str | None, typer.Option(help="Suite name or YAML file; all of the records' where absent.")
+    ] = None,
+    published: Annotated[bool, typer.Option("--published", help="Add the rows of papers.")] = False,
+    formats: Annotated[
+        str,
+        typer.Option("--format", help="Some of md,html,csv,latex,json,parquet,svg,pdf, or all."),
+    ] = "md,html,csv,latex,json,parquet",
+    mixed: Annotated[
+        bool, typer.Option("--mixed", help="Allow records of different profiles, data or settings.")
+    ] = False,
+) -> None:
+    """Build tables and a page from records and published rows."""
+    from xharness.leaderboards.command import LeaderboardCommand
+
+    LeaderboardCommand(tuple(records or ()), suite, published, output, formats, mixed).execute()
+
+
 @app.command(epilog="Example: xharness pretrain coupled.yaml --text texts --output runs/coupled")
 def pretrain(
     config: Annotated[
@@ -373,9 +398,7 @@ analyze = typer.Typer(help="Analyse models.", no_args_is_help=True, rich_markup_
 app.add_typer(analyze, name="analyze")
 
 
-@analyze.command(
-    "parameters", epilog="Example: xharness analyze parameters --json parameters.json"
-)
+@analyze.command("parameters", epilog="Example: xharness analyze parameters --json parameters.json")
 def analyze_parameters(
     models: Annotated[
         list[str] | None,

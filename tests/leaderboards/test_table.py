@@ -132,3 +132,100 @@ def test_degenerate_seed_is_named() -> None:
     protocol = record.protocol.model_copy(update={"training": training})
     tables = build_tables([record.model_copy(update={"protocol": protocol})], XTREME)
     assert any("seed 1 is degenerate: 34.0 on English dev" in note for note in tables.tasks.notes)
+
+
+def test_a_suite_scores_its_own_languages_whatever_the_record_averaged() -> None:
+    # XTREME-R's XQuAD has Romanian, XTREME's has not: 11 languages of 50 and Romanian missing give a hole there.
+    record = make_record("xquad")
+    assert record.score == 50.0
+    tables = build_tables([record], benchmark_of_suite("xtreme-r"))
+    row = tables.tasks.rows[0]
+    assert row.cells["xquad"].value is None
+    assert row.holes["xquad"] == "ro (not in the record)"
+    assert row.holes["xnli"] == "not run"
+
+
+def test_a_question_task_shows_both_figures() -> None:
+    languages = benchmark_of_suite("xtreme").task("xquad").languages
+    record = make_record("xquad")
+    figures = {"f1": 80.0, "exact_match": 60.0}
+    results = {
+        code: record.languages[code].model_copy(update={"figures": figures}) for code in languages
+    }
+    record = record.model_copy(update={"languages": results})
+    tables = build_tables([record], XTREME)
+    cell = tables.tasks.rows[0].cells["xquad"]
+    assert cell.value == 70.0
+    assert cell.in_parts(tables.tasks.parts["xquad"]) == "60.0/80.0"
+    assert tables.by_task["xquad"].rows[0].cells["de"].parts == figures
+
+
+def test_gap_and_groups_are_formed_for_each_seed() -> None:
+    # PAWS-X: English 90 and 80, the six others 60 in both seeds, so the gaps are 30 and 20.
+    others: dict[str, float | None] = dict.fromkeys(("de", "es", "fr", "ja", "ko", "zh"), 60.0)
+    records = [
+        make_record("pawsx", seed, "m", {**others, "en": english})
+        for seed, english in ((1, 90.0), (2, 80.0))
+    ]
+    row = build_tables(records, XTREME).by_task["pawsx"].rows[0]
+    assert row.gap is not None
+    assert (row.gap.value, row.gap.seeds) == (25.0, 2)
+    assert row.gap.deviation == pytest.approx(50**0.5)
+    # de, en, es and fr: (60 * 3 + 90) / 4 and (60 * 3 + 80) / 4.
+    assert row.families["Indo-European"].value == pytest.approx((67.5 + 65.0) / 2)
+    assert row.families["Korean (isolate)"].value == 60.0
+    assert row.scripts["Latn"].value == pytest.approx(66.25)
+    assert {"Hans", "Jpan", "Kore"} < set(row.scripts)
+
+
+def test_retrieval_has_no_gap_without_english() -> None:
+    row = build_tables([make_record("tatoeba")], XTREME).by_task["tatoeba"].rows[0]
+    assert row.gap is None
+
+
+def test_rows_are_ranked_by_the_average_and_holes_come_last() -> None:
+    low, high, holed = full_set("low", 1), full_set("high", 1, shift=5.0), full_set("holed", 1)
+    tables = build_tables([*low, *holed[:8], *high], XTREME)
+    assert [row.model for row in tables.tasks.rows] == ["high", "low", "holed"]
+    assert [row.ranks.get("average") for row in tables.tasks.rows] == [1, 2, None]
+    assert [row.ranks["xnli"] for row in tables.tasks.rows] == [1, 2, 2]
+
+
+def test_two_records_that_disagree_are_named_with_their_scores() -> None:
+    other = make_record(figures=dict.fromkeys(XTREME.task("xnli").languages, 60.0))
+    with pytest.raises(InputError, match=r"m on xnli with seed 1 that disagree: 50\.00 and 60\.00"):
+        build_tables([make_record(), other], XTREME)
+
+
+def test_one_name_for_two_sets_of_weights_is_refused() -> None:
+    other = make_record("pawsx").model_copy(
+        update={"model": {"name": "m", "weights_sha256": "2" * 64}}
+    )
+    with pytest.raises(InputError, match="model m: the digest of the weights differs"):
+        build_tables([make_record(), other], XTREME)
+
+
+def test_seeds_that_were_limited_in_different_ways_are_refused() -> None:
+    with pytest.raises(
+        InputError, match="the training or the limit differs between m seed 1 and m seed 2"
+    ):
+        build_tables([make_record(), make_record(seed=2, limit=5)], XTREME)
+
+
+def test_profiles_that_are_mixed_on_demand_have_rows_of_their_own() -> None:
+    records = [make_record(), make_record(profile="strict")]
+    tables = build_tables(records, XTREME, mixed=True)
+    assert [row.model for row in tables.tasks.rows] == ["m [official]", "m [strict]"]
+    assert "mixed: scoring profiles official, strict" in tables.tasks.notes
+    assert "mixed: scoring profiles official, strict" in tables.by_task["xnli"].notes
+
+
+def test_every_table_names_its_profile_and_only_its_own_limits() -> None:
+    records = [make_record(limit=7), make_record("pawsx", model="other")]
+    tables = build_tables(records, XTREME)
+    for name in ("xnli", "pawsx"):
+        assert "scoring profile: official" in tables.by_task[name].notes
+    limit = "XNLI: tested on at most 7 examples a language (m)"
+    assert limit in tables.tasks.notes
+    assert limit.removesuffix(" (m)") in tables.by_task["xnli"].notes
+    assert not any("tested on" in note for note in tables.by_task["pawsx"].notes)

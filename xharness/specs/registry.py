@@ -85,6 +85,7 @@ class Benchmark:
         categories: Names of the tasks in each category.
         overall: Names of the tasks in the overall score; empty where there is none.
         recipe: Recipe used where the user names none.
+        category_average: Whether tables also show the mean over the categories.
     """
 
     name: str
@@ -93,6 +94,7 @@ class Benchmark:
     categories: dict[str, tuple[str, ...]]
     overall: tuple[str, ...]
     recipe: str
+    category_average: bool = False
 
     @property
     def data(self) -> str | None:
@@ -122,6 +124,7 @@ def benchmark_of_suite(reference: str) -> Benchmark:
         },
         overall=tuple(tasks[name].name for name in suite.overall or suite.tasks),
         recipe=suite.recipe,
+        category_average=suite.category_average,
     )
 
 

@@ -35,6 +35,8 @@ class Suite(SpecModel):
         tasks: Tasks in table order.
         categories: Tasks of each category; a task may be in two.
         overall: Tasks that enter the overall score; all of them where absent.
+        category_average: Whether tables also show the mean over the categories, as the RemBERT paper does beside
+            the mean over the tasks.
         recipe: Recipe used where the user names none.
         citation: Whom to cite.
         notes: Anything a reader of the table should know.
@@ -45,6 +47,7 @@ class Suite(SpecModel):
     tasks: dict[str, SuiteTask] = Field(min_length=1)
     categories: dict[str, tuple[str, ...]]
     overall: tuple[str, ...] | None = None
+    category_average: bool = False
     recipe: str = "xtreme"
     citation: str = ""
     notes: str | None = None
