@@ -40,6 +40,9 @@ def masked_lm_loss(
 ) -> tuple[Tensor, Tensor]:
     """Return the mean cross-entropy in nats, and how many predictions were right.
 
+    A prediction is right if the masked piece has the largest logit, and of equal ones the lowest id, as ``argmax``
+    has it; bfloat16 makes many equal. The loss of no predictions is 0.
+
     Args:
         states: What the head makes of the masked positions, (predictions, output_embedding_size).
         weight: Output embeddings, (vocabulary, output_embedding_size).
@@ -99,7 +102,7 @@ class _BlockedCrossEntropy(torch.autograd.Function):
         if any(ctx.needs_input_grad[:3]):
             gradients = _Gradients(
                 torch.zeros_like(states, dtype=torch.float32),
-                torch.empty_like(weight),
+                torch.empty_like(weight) if predictions else torch.zeros_like(weight),
                 torch.zeros_like(bias),
             )
         losses = torch.empty(predictions, dtype=torch.float32, device=states.device)
@@ -109,21 +112,21 @@ class _BlockedCrossEntropy(torch.autograd.Function):
             part = states[start : start + rows].to(dtype)
             gold = labels[start : start + rows]
             blocks = list(_blocks(buffer, len(part), vocabulary, sizes.block))
-            peaks, sums, at_gold = _exponentials(blocks, part, weight, bias, gold)
-            peak = peaks.amax(0)
-            scales = (peaks - peak).exp_()
-            total = (scales * sums).sum(0)
-            losses[start : start + rows] = total.log() + peak - at_gold
-            hits += (at_gold == peak).sum()
+            found = _exponentials(blocks, part, weight, bias, gold)
+            peak = found.peaks.amax(0)
+            scales = (found.peaks - peak).exp_()
+            total = (scales * found.sums).sum(0)
+            losses[start : start + rows] = total.log() + peak - found.at_gold
+            hits += found.right.sum()
             if gradients is not None:
                 shares = scales / (predictions * total)
                 gradients.add(blocks, part, weight, shares, start)
-        if gradients is not None:
+        if gradients is not None and predictions:
             gradients.subtract_gold(states, weight, labels)
         ctx.gradients = gradients
         ctx.states_dtype = states.dtype
         ctx.mark_non_differentiable(hits)
-        return losses.mean(), hits
+        return losses.sum() / max(1, predictions), hits
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
@@ -135,17 +138,31 @@ class _BlockedCrossEntropy(torch.autograd.Function):
         return (*(part if needed else None for part, needed in pairs), None, None, None)
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What the first pass over a chunk finds, beside what it leaves in the blocks.
+
+    Attributes:
+        peaks: The rows' largest logits, (blocks, rows).
+        sums: Of exp(logit - peak), (blocks, rows).
+        at_gold: The gold pieces' logits, (rows,).
+        right: Whether the gold piece is the first with the largest logit of all, (rows,).
+    """
+
+    peaks: Tensor
+    sums: Tensor
+    at_gold: Tensor
+    right: Tensor
+
+
 def _exponentials(
     blocks: list[_Block], states: Tensor, weight: Tensor, bias: Tensor, gold: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Fill the blocks with exp(logit - the row's largest of the block).
-
-    Returns:
-        Those largest logits and the sums of exponentials, (blocks, rows) each, and the gold pieces' logits, (rows,).
-    """
+) -> _Found:
+    """Fill the blocks with exp(logit - the row's largest of the block)."""
     shape = (len(blocks), len(states))
     peaks = torch.empty(shape, dtype=torch.float32, device=states.device)
     sums, at_gold = torch.empty_like(peaks), torch.empty_like(peaks[0])
+    leads = torch.zeros(len(states), dtype=torch.bool, device=states.device)  # in its own block
     for number, (block, (rows, pieces)) in enumerate(
         zip(blocks, _located(blocks, gold), strict=True)
     ):
@@ -155,8 +172,11 @@ def _exponentials(
         at_gold[rows] = logits[rows, pieces].float()
         peak = logits.amax(1, keepdim=True)
         peaks[number] = peak[:, 0]
+        level = at_gold[rows] == peaks[number, rows]
+        leads[rows[level]] = logits[rows[level]].argmax(1) == pieces[level]
         torch.sum(logits.sub_(peak).exp_(), 1, dtype=torch.float32, out=sums[number])
-    return peaks, sums, at_gold
+    first = peaks.argmax(0) == gold // blocks[0].logits.shape[1]
+    return _Found(peaks, sums, at_gold, leads & first)
 
 
 def _located(blocks: list[_Block], gold: Tensor) -> list[tuple[Tensor, Tensor]]:
