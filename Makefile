@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help quickstart leaderboards leaderboards-check test test-all lint typecheck format clean
+.PHONY: help quickstart leaderboards leaderboards-check gate test test-all lint typecheck format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,6 +22,11 @@ leaderboards: $(VENV)/.installed  ## make every table and figure in leaderboards
 
 leaderboards-check: $(VENV)/.installed  ## fail where a committed table or figure is stale
 	$(BIN)/python scripts/make_leaderboards.py --check
+
+gate: $(VENV)/.installed  ## run the sample suite and compare it with the committed baseline
+	rm -rf runs/gate
+	$(BIN)/xharness run --suite sample --model sample --seeds 1 --limit 60 --output runs/gate
+	$(BIN)/xharness compare leaderboards/baselines/sample runs/gate --gate leaderboards/baselines/sample/gate.yaml
 
 test: $(VENV)/.installed  ## lint, type check, the fast tests, and whether leaderboards/ is up to date
 	$(BIN)/ruff check .

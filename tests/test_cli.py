@@ -67,6 +67,7 @@ def test_help_loads_neither_torch_nor_numpy() -> None:
         (("prepare", "udpos", "--from", "nowhere", "--output", "o"), "nowhere"),
         (("prepare", "udpo", "--from", ".", "--output", "o"), "udpos"),
         (("submit", "nowhere", "--output", "o"), "nowhere"),
+        (("compare", "nowhere", "nowhere"), "nowhere"),
         (("leaderboard", "nowhere", "--output", "o"), "nowhere"),
         (("pretrain", "nowhere.yaml", "--output", "o"), "nowhere.yaml"),
         (("export", "nowhere", "--to", "model-index", "--output", "o"), "nowhere"),

@@ -296,6 +296,56 @@ def leaderboard(
     LeaderboardCommand(tuple(records or ()), suite, published, output, formats, mixed).execute()
 
 
+@app.command(
+    epilog="Example: xharness compare runs/before runs/after --gate gate.yaml --output report.md"
+)
+def compare(
+    baseline: Annotated[
+        Path, typer.Argument(help="Run folder, prediction files (folder or archive), or records.")
+    ],
+    candidate: Annotated[Path, typer.Argument(help="The same, of what is to be judged.")],
+    gate: Annotated[
+        Path | None, typer.Option(help="YAML file of what may drop; any significant drop without.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the report as markdown.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the checks as JUnit XML.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write everything as JSON.")] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Folder of gold files; by default beside the predictions.")
+    ] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
+    suite: Annotated[
+        str | None, typer.Option(help="Suite whose averages are wanted; by default the records'.")
+    ] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Scoring profile of prediction files without records.")
+    ] = None,
+    resamples: Annotated[int, typer.Option(help="Resamples behind each figure.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
+    level: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
+) -> None:
+    """Compare two results on the same examples; exit code 1 where something got worse, 2 where that cannot be told."""
+    from xharness.comparison.command import CompareCommand
+
+    raise typer.Exit(
+        CompareCommand(
+            baseline=baseline,
+            candidate=candidate,
+            labels=labels,
+            suite=suite,
+            tasks=tuple(task or ()),
+            profile=profile,
+            gate=gate,
+            output=output,
+            junit=junit,
+            json=json,
+            resamples=resamples,
+            seed=seed,
+            level=level,
+        ).execute()
+    )
+
+
 @app.command(epilog="Example: xharness pretrain coupled.yaml --text texts --output runs/coupled")
 def pretrain(
     config: Annotated[

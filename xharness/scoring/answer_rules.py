@@ -56,6 +56,24 @@ _MLQA_ARTICLES = {
 _CHINESE_TOKEN = re.compile("[\u4e00-\u9fa5]|[^\\s\u4e00-\u9fa5]+")
 
 
+def answer_rule(metric: str, language: str, profile: str) -> tuple[Tokenize, bool]:
+    """Return a language's normalisation under a profile, and whether two answers without tokens have F1 1.
+
+    Args:
+        metric: ``squad`` or ``mlqa``.
+        language: Language code.
+        profile: Scoring profile.
+
+    Raises:
+        InputError: MLQA's script does not know the language.
+    """
+    if profile == "strict":
+        from xharness.scoring.language_rules import language_tokenizer
+
+        return language_tokenizer(language), True
+    return (squad_tokens if metric == "squad" else mlqa_tokenizer(language)), False
+
+
 def squad_tokens(text: str) -> list[str]:
     """Normalise as SQuAD 1.1 does, into tokens.
 

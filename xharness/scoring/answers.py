@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -57,13 +57,42 @@ def score_answers(
     """
     questions, gold_counter = read_questions(gold)
     answers, counts = read_answers(predictions)
-    cache: dict[str, list[str]] = {}
     exact = unanswered = 0
     f1 = 0.0
+    for scored in question_scores(questions, answers, tokenize, empty_agrees=empty_agrees):
+        if scored is None:
+            unanswered += 1
+            continue
+        exact += scored[0]
+        f1 += scored[1]
+    counts["examples"] = len(questions)
+    counts["unanswered"] = unanswered
+    counts["empty_answers"] = sum(not answer.strip() for answer in answers.values())
+    identifiers = {identifier for identifier, _ in questions}
+    counts["extra_ids"] = len(answers.keys() - identifiers)
+    counts["gold_duplicate_ids"] = len(questions) - len(identifiers)
+    counts["gold_empty_answers"] = sum(not any(map(str.strip, texts)) for _, texts in questions)
+    counts.update(gold_counts(gold_counter))
+    total = len(questions)
+    if not questions[0][1]:
+        return LanguageScore.of({}, counts, f"no gold answers in {gold}")
+    figures = {"exact_match": 100.0 * exact / total, "f1": 100.0 * f1 / total}
+    return LanguageScore.of(figures, counts)
+
+
+def question_scores(
+    questions: Iterable[Question],
+    answers: Mapping[str, str],
+    tokenize: Tokenize,
+    *,
+    empty_agrees: bool = False,
+) -> Iterator[tuple[bool, float] | None]:
+    """Yield for each question whether the answer matches exactly and its F1 as a fraction; None without an answer."""
+    cache: dict[str, list[str]] = {}
     for identifier, texts in questions:
         answer = answers.get(identifier)
         if answer is None:
-            unanswered += 1
+            yield None
             continue
         predicted = cache.get(answer)
         if predicted is None:
@@ -81,21 +110,7 @@ def score_answers(
                     break
             elif best < (value := token_f1(predicted, tokens)):
                 best = value
-        exact += matched
-        f1 += best
-    counts["examples"] = len(questions)
-    counts["unanswered"] = unanswered
-    counts["empty_answers"] = sum(not answer.strip() for answer in answers.values())
-    identifiers = {identifier for identifier, _ in questions}
-    counts["extra_ids"] = len(answers.keys() - identifiers)
-    counts["gold_duplicate_ids"] = len(questions) - len(identifiers)
-    counts["gold_empty_answers"] = sum(not any(map(str.strip, texts)) for _, texts in questions)
-    counts.update(gold_counts(gold_counter))
-    total = len(questions)
-    if not questions[0][1]:
-        return LanguageScore.of({}, counts, f"no gold answers in {gold}")
-    figures = {"exact_match": 100.0 * exact / total, "f1": 100.0 * f1 / total}
-    return LanguageScore.of(figures, counts)
+        yield matched, best
 
 
 def read_answers(path: Path) -> tuple[dict[str, str], Counter[str]]:

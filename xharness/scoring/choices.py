@@ -21,10 +21,15 @@ def score_choices(predictions: Path, gold: Path) -> LanguageScore:
     Raises:
         InputError: A line is not such an object, the numbers of lines differ, or the gold file is empty.
     """
-    return score_label_lines(_label_lines(predictions), _label_lines(gold))
+    return score_label_lines(read_choices(predictions), read_choices(gold))
 
 
-def _label_lines(path: Path) -> Lines:
+def read_choices(path: Path) -> Lines:
+    """Read a file of one object a line as lines of labels.
+
+    Raises:
+        InputError: A line is not an object with a whole number as ``label``.
+    """
     lines = read_lines(path)
     labels = [_label(line, f"{path}:{n}") for n, line in enumerate(lines.values, start=1)]
     return Lines(path, labels, Counter(lines.counts))

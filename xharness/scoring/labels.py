@@ -33,6 +33,26 @@ def score_label_lines(
     lines: Lines, gold_lines: Lines, labels: Collection[str] = ()
 ) -> LanguageScore:
     """Score the lines of two files; ``score_labels`` says how."""
+    answers, truth = check_label_lines(lines, gold_lines)
+    correct = sum(map(str.__eq__, answers, truth))
+    counts = Counter({"examples": len(truth), "unanswered": answers.count("")})
+    counts["trailing_blank_lines"] = len(lines.values) - len(answers)
+    counts.update({key: n for key, n in lines.counts.items() if key != "trailing_blank_lines"})
+    if labels:
+        known = {*labels, ""}
+        counts["unknown_labels"] = sum(answer not in known for answer in answers)
+        counts["gold_unknown_labels"] = sum(label not in known for label in truth)
+    counts.update(gold_counts(gold_lines.counts))
+    reason = constant_gold(set(truth), len(truth), gold_lines.path)
+    return LanguageScore.of({"accuracy": correct / len(truth) * 100}, counts, reason)
+
+
+def check_label_lines(lines: Lines, gold_lines: Lines) -> tuple[list[str], list[str]]:
+    """Return predicted and gold labels, equally many.
+
+    Raises:
+        InputError: The numbers of lines differ, the gold file is empty or has a blank line, or a line has a tabulator.
+    """
     gold = gold_lines.path
     truth = gold_lines.values[: gold_lines.filled()]
     if not truth:
@@ -49,18 +69,7 @@ def score_label_lines(
                     where=f"{source.path}:{number}",
                     mend="write the label alone, one a line",
                 )
-    answers = _as_long_as(truth, lines, gold)
-    correct = sum(map(str.__eq__, answers, truth))
-    counts = Counter({"examples": len(truth), "unanswered": answers.count("")})
-    counts["trailing_blank_lines"] = len(lines.values) - len(answers)
-    counts.update({key: n for key, n in lines.counts.items() if key != "trailing_blank_lines"})
-    if labels:
-        known = {*labels, ""}
-        counts["unknown_labels"] = sum(answer not in known for answer in answers)
-        counts["gold_unknown_labels"] = sum(label not in known for label in truth)
-    counts.update(gold_counts(gold_lines.counts))
-    reason = constant_gold(set(truth), len(truth), gold)
-    return LanguageScore.of({"accuracy": correct / len(truth) * 100}, counts, reason)
+    return _as_long_as(truth, lines, gold), truth
 
 
 def _as_long_as(truth: list[str], lines: Lines, gold: Path) -> list[str]:
@@ -86,10 +95,10 @@ def score_pairs(predictions: Path, gold: Path) -> LanguageScore:
     """
     counts: Counter[str] = Counter()
     gold_counter: Counter[str] = Counter()
-    truth = _read_pairs(gold, gold_counter)
+    truth = read_pairs(gold, gold_counter)
     if not truth:
         raise InputError("no pair in the file", where=gold, mend="write 'id TAB id' a line")
-    mined = _read_pairs(predictions, counts)
+    mined = read_pairs(predictions, counts)
     correct = len(truth & mined)
     precision = correct / len(mined) if mined else 0.0
     recall = correct / len(truth)
@@ -103,7 +112,12 @@ def score_pairs(predictions: Path, gold: Path) -> LanguageScore:
     return LanguageScore.of(figures, counts)
 
 
-def _read_pairs(path: Path, counts: Counter[str]) -> set[tuple[str, str]]:
+def read_pairs(path: Path, counts: Counter[str]) -> set[tuple[str, str]]:
+    """Read pairs of ids, and count what needed mending into ``counts``.
+
+    Raises:
+        InputError: A line is not two ids.
+    """
     lines = read_lines(path)
     counts.update(lines.counts)
     values = lines.values[: lines.filled()]

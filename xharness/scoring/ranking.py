@@ -58,21 +58,10 @@ def score_rankings(predictions: Path, gold: Path) -> LanguageScore:
     Raises:
         InputError: A file is not of that form, or the gold file has no query or one without a right candidate.
     """
-    relevant, gold_counter = _read(gold)
-    ranked, counts = _read(predictions)
-    if not relevant:
-        raise InputError("no query in the file", where=gold, mend="write {query: [candidate]}")
+    relevant, gold_counter = read_relevant(gold)
+    ranked, counts = read_rankings(predictions)
     total = 0.0
-    truths: set[frozenset[str]] = set()
-    for query, names in relevant.items():
-        truth = frozenset(name.strip() for name in names)
-        if not truth:
-            raise InputError(
-                f"query {query!r} has no right candidate",
-                where=place_of(query, gold.read_bytes(), gold),
-                mend="add one, or leave the query out",
-            )
-        truths.add(truth)
+    for query, truth in relevant.items():
         total += average_precision(truth, ranked.get(query, ()))
     counts["examples"] = len(relevant)
     counts["unanswered"] = sum(not ranked.get(query) for query in relevant)
@@ -82,12 +71,37 @@ def score_rankings(predictions: Path, gold: Path) -> LanguageScore:
         len(names[:CUTOFF]) - len(set(names[:CUTOFF])) for names in ranked.values()
     )
     counts.update(gold_counts(gold_counter))
-    same = [" ".join(sorted(truth)) for truth in truths]
+    same = [" ".join(sorted(truth)) for truth in set(relevant.values())]
     reason = constant_gold(same, len(relevant), gold)
     return LanguageScore.of({"map@20": total / len(relevant) * 100}, counts, reason)
 
 
-def _read(path: Path) -> tuple[dict[str, list[str]], Counter[str]]:
+def read_relevant(path: Path) -> tuple[dict[str, frozenset[str]], Counter[str]]:
+    """Read the right candidates of each query, and count what needed mending.
+
+    Raises:
+        InputError: The file is not of that form, or has no query or one without a right candidate.
+    """
+    rankings, counts = read_rankings(path)
+    if not rankings:
+        raise InputError("no query in the file", where=path, mend="write {query: [candidate]}")
+    relevant = {query: frozenset(map(str.strip, names)) for query, names in rankings.items()}
+    for query, truth in relevant.items():
+        if not truth:
+            raise InputError(
+                f"query {query!r} has no right candidate",
+                where=place_of(query, path.read_bytes(), path),
+                mend="add one, or leave the query out",
+            )
+    return relevant, counts
+
+
+def read_rankings(path: Path) -> tuple[dict[str, list[str]], Counter[str]]:
+    """Read candidate ids by query id, best first, and count what needed mending.
+
+    Raises:
+        InputError: The file is not of that form.
+    """
     raw, counts = read_bytes(path)
     data, counts["duplicate_keys"] = parse_json(raw, path)
     # The official reader takes what stands below "data" in any file.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xharness.errors import InputError
-from xharness.scoring.answer_rules import mlqa_tokenizer, squad_tokens
+from xharness.scoring.answer_rules import answer_rule
 from xharness.scoring.answers import score_answers
 from xharness.scoring.choices import score_choices
 from xharness.scoring.folder import (
@@ -203,11 +203,6 @@ def _score_language(
             return score_tags(
                 answers, gold, scheme, accuracy=task.metric == "pos_f1", tags=task.labels
             )
-        case "squad" | "mlqa" if profile == "strict":
-            from xharness.scoring.language_rules import language_tokenizer
-
-            return score_answers(answers, gold, language_tokenizer(language), empty_agrees=True)
-        case "squad":
-            return score_answers(answers, gold, squad_tokens)
-        case "mlqa":
-            return score_answers(answers, gold, mlqa_tokenizer(language))
+        case "squad" | "mlqa":
+            tokenize, empty_agrees = answer_rule(task.metric, language, profile)
+            return score_answers(answers, gold, tokenize, empty_agrees=empty_agrees)

@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from xharness.scoring.tag_lines import BLANK, IntArray
+from xharness.scoring.tag_lines import BLANK, IntArray, sentence_numbers
 
 Scheme = Literal["seqeval-1.2.2", "seqeval-0.0.12", "iob2", "runs"]
 
@@ -159,6 +159,30 @@ class SpanReader:
             gold: Gold tag ids. (lines,)
             predicted: Predicted tag ids. (lines,)
         """
+        correct, ends, gold_ends = self._ends(gold, predicted)
+        return SpanCounts(len(correct), len(ends), len(gold_ends))
+
+    def count_by_sentence(self, gold: IntArray, predicted: IntArray) -> IntArray:
+        """Count spans as ``count`` does, by sentence; a span belongs to the sentence of its last token.
+
+        Args:
+            gold: Gold tag ids. (lines,)
+            predicted: Predicted tag ids. (lines,)
+
+        Returns:
+            Correct, predicted and gold spans. (sentences, 3)
+        """
+        sentences = sentence_numbers(gold)
+        number = int(sentences.max()) + 1
+        columns = [
+            # The line before a boundary is the last of the span that ends there, and never blank.
+            np.bincount(sentences[ends - 1], minlength=number)
+            for ends in self._ends(gold, predicted)
+        ]
+        return np.stack(columns, axis=1)
+
+    def _ends(self, gold: IntArray, predicted: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the boundaries at which correct, predicted and gold spans end."""
         gold_before, gold_flags = self._flags(gold)
         before, flags = self._flags(predicted)
         gold_ends, ends = (gold_flags & 1).view(bool), (flags & 1).view(bool)
@@ -167,12 +191,13 @@ class SpanReader:
         first, second = gold_begins.of(common), begins.of(common)
         right = first == second
         right &= self._types.take(gold_before.take(common)) == self._types.take(before.take(common))
+        places, gold_places = np.flatnonzero(ends), np.flatnonzero(gold_ends)
         if self._strict:
             right &= self._begins_right(gold, first)
-            ends = self._begins_right(predicted, begins.of(np.flatnonzero(ends)))
-            gold_ends = self._begins_right(gold, gold_begins.of(np.flatnonzero(gold_ends)))
             right &= self._begins_right(predicted, second)
-        return SpanCounts(*(int(np.count_nonzero(spans)) for spans in (right, ends, gold_ends)))
+            places = places[self._begins_right(predicted, begins.of(places))]
+            gold_places = gold_places[self._begins_right(gold, gold_begins.of(gold_places))]
+        return common[right], places, gold_places
 
     def _begins_right(self, ids: IntArray, begins: IntArray) -> NDArray[np.bool_]:
         """Tell which spans begin with ``B``; strict IOB2 knows no others."""

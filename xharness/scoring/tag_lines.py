@@ -50,6 +50,19 @@ class TagLines:
         return int(np.count_nonzero(filled[1:] & ~filled[:-1])) + int(filled[:1].sum())
 
 
+def sentence_numbers(ids: IntArray) -> IntArray:
+    """Return for each line the number of its sentence, from 0; a blank line has that of the sentence before it.
+
+    Args:
+        ids: Tag ids, ``BLANK`` between sentences. (lines,)
+    """
+    filled = ids != BLANK
+    starts = filled.copy()
+    starts[1:] &= ~filled[:-1]
+    numbers: IntArray = np.cumsum(starts, dtype=np.int64) - 1
+    return numbers
+
+
 def new_vocabulary() -> dict[str, int]:
     """Return a tag vocabulary that holds the blank line only; reading files adds to it."""
     return {"": BLANK}

@@ -26,6 +26,19 @@ SCHEMES: dict[Literal["pos_f1", "entity_f1"], dict[str, Scheme]] = {
 }
 
 
+def read_both(
+    predictions: Path, gold: Path, vocabulary: dict[str, int]
+) -> tuple[TagLines, TagLines]:
+    """Read a gold file and its predictions over one vocabulary, in that order.
+
+    Raises:
+        InputError: Sentences differ between the two files; the message names the first line that does.
+    """
+    truth, answers = read_tag_lines(gold, vocabulary), read_tag_lines(predictions, vocabulary)
+    _check_same_sentences(answers, truth)
+    return truth, answers
+
+
 def score_tags(
     predictions: Path, gold: Path, scheme: Scheme, *, accuracy: bool, tags: Collection[str] = ()
 ) -> LanguageScore:
@@ -42,8 +55,7 @@ def score_tags(
         InputError: Sentences differ between the two files; the message names the first line that does.
     """
     vocabulary = new_vocabulary()
-    truth, answers = read_tag_lines(gold, vocabulary), read_tag_lines(predictions, vocabulary)
-    _check_same_sentences(answers, truth)
+    truth, answers = read_both(predictions, gold, vocabulary)
     names = list(vocabulary)
     spans = SpanReader(names, scheme).count(truth.ids, answers.ids)
     figures = spans.figures()
