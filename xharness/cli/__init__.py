@@ -1,0 +1,37 @@
+"""The command line: one verb a function. torch is imported only by the verbs that need it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+
+# Each module registers its verbs, which --help lists in this order.
+from xharness.cli import specifications, evaluation, results, encoders, machine  # isort: skip
+from xharness.cli.app import app
+from xharness.errors import InputError
+
+__all__ = ["app", "encoders", "evaluation", "machine", "main", "results", "specifications"]
+
+#: The base of all errors of usage. Some releases of typer carry their own click, so it is reached through typer.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
+
+def main() -> None:
+    """Run a verb; wrong use or unusable input ends in one line on stderr and exit code 2."""
+    try:
+        code = app(standalone_mode=False)
+    except InputError as error:
+        print(f"xharness: {error}", file=sys.stderr)
+        sys.exit(2)
+    except _UsageError as error:
+        message = " ".join(error.format_message().split())
+        print(f"xharness: {message}", file=sys.stderr)
+        sys.exit(2)
+    except (typer.Abort, KeyboardInterrupt):
+        print("xharness: stopped; the same command continues", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(141)
+    sys.exit(code if isinstance(code, int) else 0)
