@@ -8,11 +8,20 @@ from typing import Any
 import typer
 
 # Each module registers its verbs, which --help lists in this order.
-from xharness.cli import specifications, evaluation, results, encoders, machine  # isort: skip
+from xharness.cli import specifications, evaluation, results, pretraining, analyses, machine  # isort: skip
 from xharness.cli.app import app
 from xharness.errors import InputError
 
-__all__ = ["app", "encoders", "evaluation", "machine", "main", "results", "specifications"]
+__all__ = [
+    "analyses",
+    "app",
+    "evaluation",
+    "machine",
+    "main",
+    "pretraining",
+    "results",
+    "specifications",
+]
 
 #: The base of all errors of usage. Some releases of typer carry their own click, so it is reached through typer.
 _UsageError: Any = typer.BadParameter.__bases__[0]

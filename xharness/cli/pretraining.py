@@ -1,4 +1,4 @@
-"""The verbs on encoders: making one, and looking into them."""
+"""The verb that makes an encoder."""
 
 from __future__ import annotations
 
@@ -47,24 +47,3 @@ def pretrain(
         dtype=dtype,
         tensorboard=tensorboard,
     ).execute()
-
-
-analyze = typer.Typer(help="Analyse models.", no_args_is_help=True, rich_markup_mode=None)
-app.add_typer(analyze, name="analyze")
-
-
-@analyze.command("parameters", epilog="Example: xharness analyze parameters --json parameters.json")
-def analyze_parameters(
-    models: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="MODEL...",
-            help="Checkpoints or pre-training configurations; the RemBERT paper's tables where absent.",
-        ),
-    ] = None,
-    json_: Annotated[Path | None, typer.Option("--json", help="Write the rows here too.")] = None,
-) -> None:
-    """Count parameters in pre-training and in fine-tuning, beside printed counts."""
-    from xharness.analysis.parameters_command import ParametersCommand
-
-    typer.echo(ParametersCommand(tuple(models or ()), json_).execute())
