@@ -290,3 +290,31 @@ def test_finetuned_checkpoint_is_scored_without_training(finished: Path, tmp_pat
     assert not record.protocol.finetuned
     same = "predictions/seed-1/sample_nli/test-ru.tsv"
     assert (output / same).read_bytes() == (finished / same).read_bytes()
+
+
+def test_a_training_that_diverges_is_recorded_as_failed_and_the_others_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rate beyond float32 makes every weight infinite in the first step."""
+    output = tmp_path / "run"
+    changes: dict[str, object] = {
+        "suite": None,
+        "tasks": ("sample_nli", "sample_retrieval"),
+        "overrides": ("epochs=1", "sample_nli.learning_rate=1e39"),
+    }
+    assert command(output, **changes).execute() == 0
+    records = {record.task: record for record in read_records([output])}
+    failed, other = records["sample_nli"], records["sample_retrieval"]
+    assert other.score is not None
+    assert failed.score is None
+    assert {(r.status, r.reason) for r in failed.languages.values()} == {
+        ("missing", "the fine-tuning failed")
+    }
+    assert failed.protocol.training is not None
+    assert "not finite" in failed.protocol.training["failed"]
+    assert failed.data.train
+    assert "seed 1 failed" in capsys.readouterr().out
+    assert not list((output / "checkpoints").glob("*/*"))
+    before = mtimes(output)
+    command(output, **changes).execute()
+    assert mtimes(output) == before

@@ -55,12 +55,30 @@ def run(
     name: Annotated[
         str | None, typer.Option(help="Name of the model in tables; by default the reference's.")
     ] = None,
+    executor: Annotated[str, typer.Option(help="local or ray.")] = "local",
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Units side by side on this machine, each in a process of its own."),
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(help="Ray cluster: host:port of its head, or auto.")
+    ] = None,
+    unit_cpus: Annotated[int, typer.Option(help="Ray: CPUs of a unit.")] = 1,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Only part i/n of the units; a later run without it gathers all."),
+    ] = None,
+    store: Annotated[
+        str | None, typer.Option(help="Ray: URL for results where machines share no folder.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and stop.")] = False,
 ) -> None:
     """Fine-tune on English, predict all test languages, score, write records and tables."""
     from xharness.runs.command import RunCommand
+    from xharness.runs.execution import Execution
 
-    RunCommand(
+    execution = Execution.checked(executor, workers, address, unit_cpus, shard, store)
+    code = RunCommand(
         model=model,
         output=output,
         suite=suite,
@@ -78,7 +96,9 @@ def run(
         dtype=dtype,
         tokens=tokens,
         name=name,
+        execution=execution,
     ).execute(dry_run=dry_run)
+    raise typer.Exit(code)
 
 
 @app.command(

@@ -12,16 +12,15 @@ from typing import Any
 from rich.console import Console
 from tabulate import tabulate
 
-from xharness.data.sources import DataSource, FileDataSource
 from xharness.errors import InputError
 from xharness.files import write_text
 from xharness.leaderboards.rendering import markdown, terminal
 from xharness.leaderboards.table import build_tables
 from xharness.records.store import read_records
 from xharness.runs.display import RunDisplay
+from xharness.runs.execution import IN_PROCESS, Execution, carry_out
+from xharness.runs.jobs import SAMPLE, Place
 from xharness.runs.plan import Plan, RunOptions, make_plan
-from xharness.sample import CHECKPOINT as SAMPLE_CHECKPOINT
-from xharness.sample import DATA as SAMPLE_DATA
 from xharness.scoring.scores import check_profile
 from xharness.specs.recipe import Recipe
 from xharness.specs.registry import (
@@ -55,16 +54,21 @@ class RunCommand:
     dtype: str
     tokens: int | None
     name: str | None = None
+    execution: Execution = IN_PROCESS
 
-    def execute(self, dry_run: bool = False) -> None:
+    def execute(self, dry_run: bool = False) -> int:
         """Plan and run; print and write the tables.
+
+        Returns:
+            0, or 1 where a unit was given up and the others are kept.
 
         Raises:
             InputError: Wrong use or unusable input.
         """
         benchmark = self._benchmark()
         options = self._options(benchmark)
-        source = self._source(benchmark)
+        place = self._place(benchmark)
+        source = place.open_source()
         console = Console(stderr=True)
         _quiet_libraries()
         # Here begins torch; everything that can be refused without it was refused above.
@@ -72,9 +76,10 @@ class RunCommand:
         from xharness.models.adapter import open_model
         from xharness.runs.runner import Runner
 
-        device = choose_device(self.device, self.dtype, self.tokens)
-        reference = str(SAMPLE_CHECKPOINT) if self.model == "sample" else self.model
-        model = open_model(reference, device)
+        # A cluster's driver only looks at the model: what it runs on is chosen where it runs.
+        there = self.execution.executor == "ray" and self.device in ("cuda", "mps")
+        device = choose_device("cpu" if there else self.device, self.dtype, self.tokens)
+        model = open_model(place.reference, device)
         if not self.finetune:
             for task in benchmark.tasks:
                 model.check_head(task)
@@ -86,17 +91,27 @@ class RunCommand:
                 options,
                 lambda name: status.update(f"reading {name}"),
             )
-        name = self.name or ("sample" if self.model == "sample" else plan.model.name)
+        name = self.name or ("sample" if self.model == SAMPLE else plan.model.name)
         plan = replace(plan, model=replace(plan.model, name=name))
         _print_plan(plan, console)
         if dry_run:
-            return
-        with RunDisplay(console, len(plan.stages())) as display:
-            paths = Runner(plan, model, source, device, self.output).run(display)
+            return 0
+        runner = Runner(plan, model, source, device, self.output)
+        if self.execution.in_process:
+            with RunDisplay(console, len(plan.stages())) as display:
+                paths = runner.run(display)
+        else:
+            gathered = carry_out(plan, runner, place, self.execution, console)
+            for line in gathered.lines():
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
+            if gathered.failed or gathered.absent:
+                return 1 if gathered.failed else 0
+            paths = list(gathered.records)
         tables = build_tables(read_records(paths), benchmark)
         write_text(self.output / "leaderboard.md", markdown(tables))
         print(terminal(tables))
         console.print(f"tables: {self.output / 'leaderboard.md'}", markup=False, highlight=False)
+        return 0
 
     def _benchmark(self) -> Benchmark:
         if (self.suite is None) == (not self.tasks):
@@ -119,7 +134,7 @@ class RunCommand:
             command=self.line(),
         )
 
-    def _source(self, benchmark: Benchmark) -> DataSource:
+    def _place(self, benchmark: Benchmark) -> Place:
         data = self.data or benchmark.data
         if data is None:
             raise InputError(
@@ -127,16 +142,18 @@ class RunCommand:
                 where="--data",
                 mend="give the folder in the layout of XTREME's download, or --data hub",
             )
-        if data == "sample":
-            return FileDataSource(SAMPLE_DATA)
-        if data == "hub" or data.startswith("hub:"):
-            from xharness.data.hub import HubDataSource
-
-            return HubDataSource(data.partition(":")[2] or None)
-        return FileDataSource(Path(data))
+        return Place(
+            model=self.model,
+            data=data,
+            device=self.device,
+            dtype=self.dtype,
+            tokens=self.tokens,
+            output=str(self.output),
+            store=self.execution.store,
+        )
 
     def line(self) -> str:
-        """Return the command line that makes this run again."""
+        """Return the command line that makes this run again; how it was shared out is no part of it."""
         words = ["xharness", "run", "--model", self.model]
         if self.suite is not None:
             words += ["--suite", self.suite]

@@ -6,13 +6,11 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from xharness.data.examples import Split
 from xharness.data.sources import DataSource
 from xharness.errors import InputError
-from xharness.files import write_json
 from xharness.models.adapter import ModelInfo
 from xharness.specs.recipe import PREDICTION_SETTINGS, Recipe, Settings
 from xharness.specs.registry import Benchmark, training_chain
@@ -124,6 +122,54 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Unit:
+    """What one device does by itself: the fine-tunings of one training set with one seed, and all that rests on them.
+
+    A task without fine-tuning is a unit of its own. Units share no work, so they may run in any order and place.
+
+    Attributes:
+        plans: The tasks, in order.
+        seed: The seed.
+    """
+
+    plans: tuple[TaskPlan, ...]
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Return a name that is unique in the run and fit for a file."""
+        return f"{unit_key(self.plans[0])}_seed-{self.seed}"
+
+    @property
+    def trainings(self) -> tuple[TaskPlan, ...]:
+        """Return the plans of its fine-tunings, each once and in order."""
+        found = {part.training_key: part for plan in self.plans for part in plan.trainings}
+        return tuple(found.values())
+
+    def stages(self) -> list[Stage]:
+        """Return its stages in order: each fine-tuning, then what depends on it."""
+        stages: list[Stage] = []
+        tuned: set[str | None] = set()
+        for plan in self.plans:
+            for training in plan.trainings:
+                if training.training_key not in tuned:
+                    tuned.add(training.training_key)
+                    stages.append(Stage("finetune", training, self.seed))
+            stages += [
+                Stage("predict", plan, self.seed, test.language)
+                for test in plan.tests
+                if test.absent is None
+            ]
+            stages.append(Stage("score", plan, self.seed))
+        return stages
+
+
+def unit_key(plan: TaskPlan) -> str:
+    """Return what tasks of one unit have in common: the first fine-tuning they rest on, or the task itself."""
+    return str(plan.trainings[0].training_key) if plan.trainings else plan.task.name
+
+
+@dataclass(frozen=True)
 class Plan:
     """Everything a run will do.
 
@@ -141,32 +187,25 @@ class Plan:
     source: dict[str, str]
     tasks: tuple[TaskPlan, ...]
 
-    def stages(self) -> list[Stage]:
-        """Return all stages in order: each fine-tuning, then what depends on it, seed by seed."""
-        stages: list[Stage] = []
-        tuned: set[tuple[str, int]] = set()
-        for seed in self.options.seeds:
-            for plan in self._grouped():
-                if seed not in plan.seeds:
-                    continue
-                for training in plan.trainings:
-                    if (str(training.training_key), seed) not in tuned:
-                        tuned.add((str(training.training_key), seed))
-                        stages.append(Stage("finetune", training, seed))
-                stages += [
-                    Stage("predict", plan, seed, test.language)
-                    for test in plan.tests
-                    if test.absent is None
-                ]
-                stages.append(Stage("score", plan, seed))
-        return stages
-
-    def _grouped(self) -> list[TaskPlan]:
-        """Return the tasks with those that share a fine-tuned model next to each other."""
-        order: dict[object, list[TaskPlan]] = {}
+    def units(self) -> list[Unit]:
+        """Return the units, seed by seed."""
+        groups: dict[str, list[TaskPlan]] = {}
         for plan in self.tasks:
-            order.setdefault(plan.training_key or plan.task.name, []).append(plan)
-        return [plan for group in order.values() for plan in group]
+            groups.setdefault(unit_key(plan), []).append(plan)
+        units = []
+        for seed in self.options.seeds:
+            for group in groups.values():
+                plans = tuple(plan for plan in group if seed in plan.seeds)
+                if plans:
+                    # Tasks that share a fine-tuned model stand next to each other, so that it is opened once.
+                    keys = list(dict.fromkeys(plan.training_key for plan in plans))
+                    ordered = sorted(plans, key=lambda plan: keys.index(plan.training_key))
+                    units.append(Unit(tuple(ordered), seed))
+        return units
+
+    def stages(self) -> list[Stage]:
+        """Return all stages in order, unit by unit."""
+        return [stage for unit in self.units() for stage in unit.stages()]
 
     def identity(self) -> dict[str, Any]:
         """Return what makes this plan the same as another; scoring and the device are not part of it."""
@@ -222,8 +261,7 @@ def make_plan(
         if key not in trainings:
             on_split(f"{task.name} train")
             train, dev = training_splits(task, settings, source, options)
-            prints = (train.fingerprint, "" if dev is None else dev.fingerprint)
-            trainings[key] = (len(train), "-".join(prints))
+            trainings[key] = (len(train), fingerprints(train, dev))
         return trainings[key]
 
     def intermediate(task: TaskSpec) -> TaskPlan | None:
@@ -286,6 +324,11 @@ def training_splits(
     return train, dev
 
 
+def fingerprints(train: Split, dev: Split | None) -> str:
+    """Return one fingerprint of a training and a dev split."""
+    return "-".join((train.fingerprint, "" if dev is None else dev.fingerprint))
+
+
 def _check_languages(benchmark: Benchmark, languages: tuple[str, ...] | None) -> None:
     known = {language for task in benchmark.tasks for language in task.languages}
     for language in languages or ():
@@ -316,37 +359,3 @@ def _training_key(task: TaskSpec, settings: Settings, before: TaskPlan | None) -
         parts.append(before.training_key)
     content = json.dumps(parts, sort_keys=True)
     return f"{task.training}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
-
-
-def check_same_plan(path: Path, identity: dict[str, Any]) -> None:
-    """Write a plan's identity into a new output folder, or compare it with the one there.
-
-    Raises:
-        InputError: The folder belongs to another plan; names the first difference.
-    """
-    if path.is_file():
-        try:
-            there = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"not readable: {error}", where=path, mend="use a new folder"
-            ) from error
-        difference = _first_difference(there, json.loads(json.dumps(identity)))
-        if difference:
-            raise InputError(
-                f"the folder holds another plan: {difference}",
-                where=path.parent,
-                mend="use another --output, or delete the folder",
-            )
-        return
-    write_json(path, identity)
-
-
-def _first_difference(there: Any, here: Any, key: str = "") -> str | None:
-    if isinstance(there, dict) and isinstance(here, dict):
-        for name in dict.fromkeys((*there, *here)):
-            inner = _first_difference(there.get(name), here.get(name), f"{key}.{name}".strip("."))
-            if inner:
-                return inner
-        return None
-    return None if there == here else f"{key} was {there!r}, is {here!r}"

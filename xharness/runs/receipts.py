@@ -36,6 +36,11 @@ def inputs_digest(parts: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+def receipt_name(stage: str) -> str:
+    """Return the path of a stage's receipt below the run's folder."""
+    return f"receipts/{stage}.json"
+
+
 class ReceiptStore:
     """The receipts of a run's folder.
 
@@ -45,27 +50,41 @@ class ReceiptStore:
 
     def __init__(self, root: Path):
         self._root = root
-        self._folder = root / "receipts"
 
     def outputs_of(self, paths: list[Path]) -> dict[str, str]:
         """Return the digests of written files."""
         return {str(path.relative_to(self._root)): digest(path) for path in paths}
 
+    def read(self, stage: str, inputs: str) -> Receipt | None:
+        """Return a stage's receipt if the stage was finished with these inputs; its files are not looked at."""
+        receipt = self._load(stage)
+        return receipt if receipt is not None and receipt.inputs == inputs else None
+
     def find(self, stage: str, inputs: str) -> Receipt | None:
         """Return a stage's receipt if the stage was finished with these inputs and its files are unharmed."""
-        try:
-            raw = json.loads((self._folder / f"{stage}.json").read_text(encoding="utf-8"))
-            receipt = Receipt(**raw)
-        except (OSError, ValueError, TypeError):
-            return None
-        if receipt.inputs != inputs:
-            return None
-        for name, expected in receipt.outputs.items():
-            path = self._root / name
-            if not path.is_file() or digest(path) != expected:
-                return None
-        return receipt
+        receipt = self.read(stage, inputs)
+        return None if receipt is None or self._harmed(receipt) else receipt
+
+    def missing_of(self, stage: str) -> list[str]:
+        """Return which of a finished stage's files are absent or harmed; none where it is not finished."""
+        receipt = self._load(stage)
+        return [] if receipt is None else self._harmed(receipt)
 
     def write(self, stage: str, receipt: Receipt) -> None:
         """Store a receipt, aside first and then renamed. It is the last thing that a stage writes."""
-        write_json(self._folder / f"{stage}.json", asdict(receipt))
+        write_json(self._root / receipt_name(stage), asdict(receipt))
+
+    def _load(self, stage: str) -> Receipt | None:
+        try:
+            raw = json.loads((self._root / receipt_name(stage)).read_text(encoding="utf-8"))
+            return Receipt(**raw)
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def _harmed(self, receipt: Receipt) -> list[str]:
+        paths = {name: self._root / name for name in receipt.outputs}
+        return [
+            name
+            for name, path in paths.items()
+            if not path.is_file() or digest(path) != receipt.outputs[name]
+        ]

@@ -6,32 +6,44 @@ import resource
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
-
-from filelock import FileLock, Timeout
+from typing import Any, Protocol
 
 from xharness.data.sources import DataSource
 from xharness.errors import InputError
 from xharness.files import write_text
+from xharness.finetuning.training import DivergenceError
 from xharness.inference.device import Device
+from xharness.inference.progress import Progress
 from xharness.models.adapter import ModelAdapter
-from xharness.records.provenance import software
-from xharness.records.record import Data, LanguageResult, Protocol, Record
 from xharness.records.store import write_record
-from xharness.runs.display import RunDisplay
 from xharness.runs.plan import (
     Plan,
     Stage,
     TaskPlan,
-    check_same_plan,
+    Unit,
+    fingerprints,
     spec_digest,
     training_splits,
 )
 from xharness.runs.receipts import Receipt, ReceiptStore, inputs_digest
-from xharness.scoring.scores import TaskScores, score_task
+from xharness.runs.recording import make_record
+from xharness.runs.run_folder import BRIEF_WAIT, RunFolder
 from xharness.tasks.predictions import gold_text, prediction_text
+
+
+class StageDisplay(Progress, Protocol):
+    """Told of stages and of the work inside them."""
+
+    def stage(self, title: str) -> None:
+        """Begin a stage."""
+        ...
+
+    def finished(self, note: str = "", *, brief: bool = False) -> None:
+        """End the current stage."""
+        ...
 
 
 class Runner:
@@ -46,22 +58,31 @@ class Runner:
         source: Where the data come from.
         device: Where models run.
         output: The run's folder.
+        keep: Called with each finished stage's name and receipt, once both are on the disk.
     """
 
     def __init__(
-        self, plan: Plan, model: ModelAdapter, source: DataSource, device: Device, output: Path
+        self,
+        plan: Plan,
+        model: ModelAdapter,
+        source: DataSource,
+        device: Device,
+        output: Path,
+        keep: Callable[[str, Receipt], None] = lambda name, receipt: None,
     ):
+        self._keep = keep
         self._plan = plan
         self._model = model
         self._source = source
         self._device = device
         self._output = output
+        self._folder = RunFolder(output)
         self._receipts = ReceiptStore(output)
         self._tuned: tuple[Path, ModelAdapter] | None = None
         self._done: dict[str, Receipt] = {}
 
-    def run(self, display: RunDisplay) -> list[Path]:
-        """Do every stage that is not done yet.
+    def run(self, display: StageDisplay) -> list[Path]:
+        """Do every stage that is not done yet, here and in the order of the plan.
 
         Returns:
             The records, in the order of the plan.
@@ -69,31 +90,35 @@ class Runner:
         Raises:
             InputError: Another run works in the folder, the folder holds another plan, or a stage fails.
         """
-        try:
-            self._output.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self._output / ".lock")
-            lock.acquire(timeout=0)
-        except Timeout as error:
-            raise InputError(
-                "another run works in this folder",
-                where=self._output,
-                mend="wait for it or stop it",
-            ) from error
-        except OSError as error:
-            raise InputError(
-                f"cannot be written: {error.strerror}",
-                where=self._output,
-                mend="use another --output",
-            ) from error
-        with lock:
-            check_same_plan(self._output / "plan.json", self._plan.identity())
-            records = []
-            for stage in self._plan.stages():
+        with self._folder.taken():
+            self._folder.check_plan(self._plan.identity())
+            return [path for unit in self._plan.units() for path in self.run_unit(unit, display)]
+
+    def run_unit(self, unit: Unit, display: StageDisplay, wait: float = 0.0) -> list[Path]:
+        """Do every stage of a unit that is not done yet.
+
+        Args:
+            unit: The unit.
+            display: Told of the stages.
+            wait: Seconds to wait for another process that works on the unit, which may be about to end.
+
+        Returns:
+            Its records.
+
+        Raises:
+            InputError: Another process works on the unit, or a stage fails.
+        """
+        records = []
+        with self._folder.unit_taken(unit.name, wait):
+            for stage in unit.stages():
                 display.stage(stage.title)
                 if stage.kind == "score":
                     path, score = self._score(stage)
                     records.append(path)
                     display.finished("incomplete" if score is None else f"{score:.1f}")
+                    continue
+                if stage.kind == "predict" and self._failed(stage.plan, stage.seed):
+                    display.finished("no model to predict with")
                     continue
                 inputs = self._inputs(stage)
                 receipt = self._receipts.find(stage.name, inputs)
@@ -105,12 +130,36 @@ class Runner:
                 began = time.monotonic()
                 paths, result = work(stage, display)
                 seconds = time.monotonic() - began
+                result["device"] = self._device.describe()
                 outputs = self._receipts.outputs_of(paths)
                 receipt = Receipt(inputs, outputs, seconds, peak_mib(), result)
                 self._receipts.write(stage.name, receipt)
+                self._keep(stage.name, receipt)
                 self._done[stage.name] = receipt
-                display.finished(brief=stage.kind == "predict")
-            return records
+                display.finished(result.get("failed", ""), brief=stage.kind == "predict")
+        return records
+
+    def gather(self, unit: Unit) -> list[Path] | None:
+        """Score a unit that was run, here or elsewhere.
+
+        Its predictions are looked at; a checkpoint is not, since it may lie elsewhere or be gone by now.
+
+        Returns:
+            Its records, or ``None`` where a stage is not done.
+        """
+        stages = unit.stages()
+        for stage in stages:
+            if stage.kind == "predict" and self._failed(stage.plan, stage.seed):
+                continue
+            if stage.kind != "score":
+                known = self._receipts.read if stage.kind == "finetune" else self._receipts.find
+                receipt = known(stage.name, self._inputs(stage))
+                if receipt is None:
+                    return None
+                self._done[stage.name] = receipt
+        # Whoever has done every stage may be scoring just now.
+        with self._folder.unit_taken(unit.name, BRIEF_WAIT):
+            return [self._score(stage)[0] for stage in stages if stage.kind == "score"]
 
     def _inputs(self, stage: Stage) -> str:
         """Return the digest of everything that decides a stage's output."""
@@ -123,7 +172,7 @@ class Runner:
         if stage.kind == "predict":
             parts["spec"] = spec_digest(plan.task)
             parts["settings"] = plan.settings.model_dump(mode="json")
-            parts["test"] = next(t.fingerprint for t in plan.tests if t.language == stage.language)
+            parts["test"] = _test_fingerprint(stage)
             if plan.training_key is not None:
                 parts["checkpoint"] = self._tuning(plan, stage.seed).outputs
         return inputs_digest(parts)
@@ -132,38 +181,54 @@ class Runner:
         """Return the receipt of the fine-tuning that a task's predictions rest on."""
         return self._done[f"finetune_{plan.training_key}_seed-{seed}"]
 
+    def _failed(self, plan: TaskPlan, seed: int) -> str | None:
+        """Return why one of the fine-tunings that a task rests on came to nothing."""
+        receipts = [self._tuning(part, seed) for part in plan.trainings]
+        return next((r.result["failed"] for r in receipts if "failed" in r.result), None)
+
     # -- stages -----------------------------------------------------------------------------------------
 
     def _checkpoint(self, plan: TaskPlan, seed: int) -> Path:
         assert plan.training_key is not None
         return self._output / "checkpoints" / plan.training_key / f"seed-{seed}"
 
-    def _finetune(self, stage: Stage, display: RunDisplay) -> tuple[list[Path], dict[str, Any]]:
-        options = self._plan.options
-        train, dev = training_splits(stage.plan.task, stage.plan.settings, self._source, options)
-        into = self._checkpoint(stage.plan, stage.seed)
-        aside = into.with_name(f".{into.name}.partial")
-        for folder in (aside, into):
-            shutil.rmtree(folder, ignore_errors=True)
-        aside.mkdir(parents=True)
-        plan = stage.plan
-        start = self._model if plan.before is None else self._model_for(plan.before, stage.seed)
-        report = start.finetune(plan.task, train, dev, plan.settings, stage.seed, aside, display)
-        aside.rename(into)
-        result = {
-            "report": asdict(report),
+    def _finetune(self, stage: Stage, display: Progress) -> tuple[list[Path], dict[str, Any]]:
+        plan, options = stage.plan, self._plan.options
+        train, dev = training_splits(plan.task, plan.settings, self._source, options)
+        _check_planned(fingerprints(train, dev), plan.train_fingerprint, f"{plan.task.name} train")
+        result: dict[str, Any] = {
             "train_origin": train.origin,
             "train_counts": dict(train.counts),
             "train_examples": len(train),
             "train_available": train.available,
             "dev_origin": {} if dev is None else dev.origin,
         }
+        failed = None if plan.before is None else self._failed(plan.before, stage.seed)
+        if failed:
+            return [], {"failed": failed, **result}
+        into = self._checkpoint(plan, stage.seed)
+        aside = into.with_name(f".{into.name}.partial")
+        for folder in (aside, into):
+            shutil.rmtree(folder, ignore_errors=True)
+        aside.mkdir(parents=True)
+        start = self._model if plan.before is None else self._model_for(plan.before, stage.seed)
+        try:
+            report = start.finetune(
+                plan.task, train, dev, plan.settings, stage.seed, aside, display
+            )
+        except DivergenceError as error:
+            # The same seed would diverge again; others need not, so this one's record says so and the run goes on.
+            shutil.rmtree(aside)
+            return [], {"failed": error.what, **result}
+        aside.rename(into)
+        result["report"] = asdict(report)
         return sorted(path for path in into.rglob("*") if path.is_file()), result
 
-    def _predict(self, stage: Stage, display: RunDisplay) -> tuple[list[Path], dict[str, Any]]:
+    def _predict(self, stage: Stage, display: Progress) -> tuple[list[Path], dict[str, Any]]:
         plan, task = stage.plan, stage.plan.task
         language = str(stage.language)
         split = self._source.read(task, "test", language, self._plan.options.limit)
+        _check_planned(split.fingerprint, _test_fingerprint(stage), f"{task.name} {language}")
         dev = None
         if task.method == "mining" and split.stand_in is None:
             dev = self._source.read(task, "dev", language, None)
@@ -176,7 +241,8 @@ class Runner:
         gold = gold_text(task, split)
         if gold is not None:
             paths.append(self._output / "gold" / task.name / name)
-            write_text(paths[-1], gold)
+            with self._folder.gold_taken():
+                write_text(paths[-1], gold)
         result = {
             "origin": split.origin,
             "available": split.available,
@@ -199,121 +265,37 @@ class Runner:
 
     def _score(self, stage: Stage) -> tuple[Path, float | None]:
         """Score a task's prediction files; write its record and return it with the score."""
-        plan, options = stage.plan, self._plan.options
-        task = plan.task
-        scores = score_task(
-            task, self._predictions(stage.seed), self._output / "gold", options.profile
-        )
-        timings: dict[str, float] = {}
-        training: dict[str, Any] = {}
-        if plan.training_key is not None:
-            receipts = [self._tuning(part, stage.seed) for part in plan.trainings]
-            training = _training_result(plan, receipts)
-            timings["finetune_seconds"] = sum(receipt.seconds for receipt in receipts)
-            timings["peak_mib"] = max(receipt.peak_mib for receipt in receipts)
+        plan = stage.plan
+        failed = self._failed(plan, stage.seed)
         found = {
             test.language: self._done[Stage("predict", plan, stage.seed, test.language).name]
             for test in plan.tests
-            if test.absent is None
+            if test.absent is None and not failed
         }
-        timings["predict_seconds"] = sum(receipt.seconds for receipt in found.values())
-        timings["peak_mib"] = max(
-            [timings.get("peak_mib", 0.0), *(receipt.peak_mib for receipt in found.values())]
-        )
-        record = Record(
-            suite=self._plan.benchmark.name,
-            task=task.name,
-            task_title=task.title,
-            spec=task.model_dump(mode="json", exclude_defaults=True),
-            spec_sha256=spec_digest(task),
-            model=asdict(self._plan.model),
-            seed=stage.seed,
-            profile=options.profile,
-            languages=self._language_results(plan, scores, found),
-            averages=scores.averages,
-            score_figures=task.score_figures(options.profile),
-            score=scores.score,
-            protocol=Protocol(
-                recipe=options.recipe.name,
-                settings=plan.settings.model_dump(mode="json"),
-                finetuned=plan.training_key is not None,
-                training_set=task.training,
-                training=training.get("report"),
-                # A corpus to mine is never cut.
-                limit=None if task.method == "mining" else options.limit,
-                limit_train=options.limit_train if plan.training_key is not None else None,
-            ),
-            data=Data(
-                source=self._plan.source,
-                train=training.get("train_origin", {}),
-                dev=training.get("dev_origin", {}),
-                test={language: receipt.result["origin"] for language, receipt in found.items()},
-                examples={
-                    language: receipt.result["available"] for language, receipt in found.items()
-                },
-                train_examples=training.get("train_examples"),
-                train_counts=training.get("train_counts", {}),
-                notes=_notes(found, training.get("train_origin", {})),
-            ),
-            environment={**software(), **self._device.describe()},
-            command=options.command,
-            timings=timings,
+        record = make_record(
+            self._plan,
+            plan,
+            stage.seed,
+            [self._tuning(part, stage.seed) for part in plan.trainings],
+            found,
+            self._predictions(stage.seed),
+            self._output / "gold",
+            self._device.describe(),
         )
         return write_record(record, self._output / "records"), record.score
 
-    def _language_results(
-        self, plan: TaskPlan, scores: TaskScores, found: dict[str, Receipt]
-    ) -> dict[str, LanguageResult]:
-        results = {}
-        for test in plan.tests:
-            score = scores.languages[test.language]
-            if test.absent is not None:
-                results[test.language] = LanguageResult(status="missing", reason=test.absent)
-                continue
-            result = found[test.language].result
-            results[test.language] = LanguageResult(
-                status=score.status,
-                figures=score.figures,
-                counts={**score.counts, **result["counts"]},
-                reason=score.reason,
-                stand_in=result["stand_in"],
-                details=result["details"],
-            )
-        return results
+
+def _test_fingerprint(stage: Stage) -> str:
+    return next(t.fingerprint for t in stage.plan.tests if t.language == stage.language)
 
 
-def _training_result(plan: TaskPlan, receipts: list[Receipt]) -> dict[str, Any]:
-    """Return what a record says of a task's fine-tuning, intermediate tasks included.
-
-    Args:
-        plan: The task's plan.
-        receipts: Receipts of its fine-tunings, in order.
-    """
-    results = [dict(receipt.result) for receipt in receipts]
-    for result in results:
-        result["report"] = {k: v for k, v in result["report"].items() if k != "seconds"}
-    own = results[-1]
-    earlier = [
-        {
-            "task": part.task.name,
-            "settings": part.settings.model_dump(mode="json"),
-            "train_examples": result["train_examples"],
-            "train_counts": result["train_counts"],
-            **result["report"],
-        }
-        for part, result in zip(plan.trainings[:-1], results[:-1], strict=True)
-    ]
-    if earlier:
-        own["report"] = {**own["report"], "intermediate": earlier}
-    for part in ("train_origin", "dev_origin"):
-        own[part] = {name: value for result in results for name, value in result[part].items()}
-    return own
-
-
-def _notes(found: dict[str, Receipt], train_origin: dict[str, str]) -> tuple[str, ...]:
-    """Return how the data that were read differ from the official ones, as their source says."""
-    origins = [train_origin, *(receipt.result["origin"] for receipt in found.values())]
-    return tuple(sorted({origin["note"] for origin in origins if "note" in origin}))
+def _check_planned(found: str, planned: str, what: str) -> None:
+    """Refuse data that are not those of the plan: they were changed since, or differ on this machine."""
+    if found != planned:
+        raise InputError(
+            f"the data of {what} are not those that the plan was made with",
+            mend="give every machine the same data folder, and start again",
+        )
 
 
 def peak_mib() -> float:
