@@ -3,27 +3,85 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from xharness.errors import InputError
 
 
+@contextmanager
+def written_aside(path: Path, name: str | None = None) -> Iterator[Path]:
+    """Yield a path beside ``path`` to write to; it takes the place of ``path`` at the end.
+
+    Where writing fails, nothing of it stays: half a file would fill a full disk for good.
+
+    Args:
+        path: The file to be.
+        name: Name of the file aside, where two processes may write ``path`` at the same time.
+    """
+    aside = path.with_name(name or f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield aside
+        aside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def folder_aside(path: Path) -> Iterator[Path]:
+    """Yield a new, empty folder beside ``path`` to fill; it takes the place of ``path`` at the end.
+
+    What lies at ``path`` is removed first. Where filling fails, nothing of it stays.
+
+    Raises:
+        InputError: A folder cannot be made or renamed.
+    """
+    aside = path.with_name(f".{path.name}.partial")
+    try:
+        for old in (aside, path):
+            shutil.rmtree(old, ignore_errors=True)
+        aside.mkdir(parents=True)
+        yield aside
+        aside.rename(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a UTF-8 file aside and rename it.
 
     Raises:
-        InputError: The folder or file cannot be written.
+        InputError: The folder or file cannot be written, or the text holds half a character.
     """
-    aside = path.with_name(f".{path.name}.partial")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_text(text, encoding="utf-8", newline="\n")
-        aside.replace(path)
+        with written_aside(path) as aside:
+            aside.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", where=path) from error
+        raise unwritable(path, error) from error
+    except UnicodeEncodeError as error:
+        code = ord(error.object[error.start])
+        raise InputError(
+            f"cannot be written: U+{code:04X} is half a character", where=path
+        ) from error
 
 
 def write_json(path: Path, content: Any) -> None:
     """Write JSON with an indent of 2, as ``write_text`` does."""
     write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def unwritable(path: Path, error: OSError) -> InputError:
+    """Return what a user is told of a file or folder that cannot be written."""
+    return InputError(
+        f"cannot be written: {error.strerror or error}",
+        where=path,
+        mend="make room or use another folder; what is finished is kept",
+    )

@@ -30,6 +30,7 @@ _UsageError: Any = typer.BadParameter.__bases__[0]
 def main() -> None:
     """Run a verb; wrong use or unusable input ends in one line on stderr and exit code 2."""
     try:
+        _check_text(sys.argv[1:])
         code = app(standalone_mode=False)
     except InputError as error:
         print(f"xharness: {error}", file=sys.stderr)
@@ -44,3 +45,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(141)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _check_text(arguments: list[str]) -> None:
+    """Refuse arguments that are not UTF-8: they would fail only when a record that quotes them is written."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"argument {argument!r} is not UTF-8") from error

@@ -96,8 +96,9 @@ class _BlockedCrossEntropy(torch.autograd.Function):
         sizes: Sizes,
     ) -> tuple[Tensor, Tensor]:
         predictions, vocabulary = len(labels), len(weight)
-        chunks = -(-predictions * vocabulary * dtype.itemsize // sizes.chunk)
-        rows = max(1, -(-predictions // max(1, chunks)))
+        most = max(1, sizes.chunk // (vocabulary * dtype.itemsize))
+        chunks = max(1, -(-predictions // most))
+        rows = max(1, -(-predictions // chunks))
         gradients = None
         if any(ctx.needs_input_grad[:3]):
             gradients = _Gradients(

@@ -30,6 +30,10 @@ from xharness.tasks.pieces import IndexArray
 STEPS_PER_POOL = 32
 
 
+class DivergenceError(InputError):
+    """A training that came to values that are no numbers. Other seeds of the same training may well not."""
+
+
 @dataclass(frozen=True)
 class TrainingReport:
     """What a fine-tuning did.
@@ -87,7 +91,8 @@ def train(
         progress: Told of steps done.
 
     Raises:
-        InputError: The training set is empty, or the loss is no longer finite.
+        DivergenceError: Loss, gradients or weights are no longer finite.
+        InputError: The training set is empty, or memory does not suffice for the smallest micro-batch.
     """
     began = time.monotonic()
     if not len(encoding):
@@ -122,17 +127,18 @@ def train(
         for _ in range(halved):
             device, halvings = smaller(device), halvings + 1
         losses.append(loss)
-        if not math.isfinite(losses[-1]):
-            raise InputError(
-                f"the loss is {losses[-1]} at step {step} of {total}",
-                where=f"seed {seed}",
-                mend="lower the learning rate with --set learning_rate=...",
-            )
-        accelerator.clip_grad_norm_(model.parameters(), settings.max_grad_norm)
+        norm = accelerator.clip_grad_norm_(model.parameters(), settings.max_grad_norm)
+        for what, value in (("loss", loss), ("gradient's norm", float(norm))):
+            if not math.isfinite(value):
+                raise _diverged(f"the {what} is {value} at step {step} of {total}", seed)
         optimizer.step()
         schedule.step()
         progress.advance(1)
-        if evaluate is not None and (step % every == 0 or step == total):
+        if step % every and step != total:
+            continue
+        if not all(bool(p.isfinite().all()) for p in model.parameters()):
+            raise _diverged(f"weights are not finite after step {step} of {total}", seed)
+        if evaluate is not None:
             score = evaluate(model)
             scores.append((step, score))
             if score > best[0]:
@@ -170,6 +176,11 @@ def _step(
         accelerator.backward(loss)
         total += float(loss.detach())
     return total
+
+
+def _diverged(what: str, seed: int) -> DivergenceError:
+    mend = "lower the learning rate with --set learning_rate=..."
+    return DivergenceError(what, where=f"seed {seed}", mend=mend)
 
 
 def _steps(lengths: IndexArray, size: int, total: int, seed: int) -> Iterator[IndexArray]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -40,6 +41,25 @@ def smaller(device: Device) -> Device:
     if device.name == "cuda":
         torch.cuda.empty_cache()
     return replace(device, tokens=device.tokens // 2)
+
+
+@contextmanager
+def memory_told(device: Device) -> Iterator[None]:
+    """Tell in one line of memory that runs out where smaller micro-batches are no help.
+
+    Raises:
+        InputError: There is no room for weights, gradients or optimizer state.
+    """
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise InputError(
+            "out of memory for the model itself",
+            where=device.name,
+            mend="use a smaller model or another --device",
+        ) from error
 
 
 def with_less_memory(device: Device, work: Callable[[Device], T]) -> tuple[T, int]:

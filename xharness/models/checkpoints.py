@@ -22,6 +22,7 @@ from transformers.utils.logging import disable_progress_bar
 
 from xharness import encoder
 from xharness.errors import InputError
+from xharness.files import unwritable
 from xharness.models.tokenization import TransformersPieces
 from xharness.models.tokenizer_files import checkpoint_file, follow_files
 from xharness.specs.task import Kind, TaskSpec
@@ -248,6 +249,21 @@ def _check_complete(model: Any, info: dict[str, Any], reference: str, new_head: 
         )
 
 
+def save_checkpoint(model: Any, tokenizer: Any, into: Path) -> None:
+    """Write a model and its tokenizer into a folder.
+
+    Raises:
+        InputError: The folder cannot be written.
+    """
+    try:
+        model.save_pretrained(into)
+        tokenizer.save_pretrained(into)
+    except OSError as error:
+        raise unwritable(into, error) from error
+    except Exception as error:  # safetensors and tokenizers have their own types for a full disk
+        raise unwritable(into, OSError(_first_line(error))) from error
+
+
 def weights_digest(reference: str) -> str:
     """Return the SHA-256 over a checkpoint's safetensors files, in order of their names.
 
@@ -278,7 +294,10 @@ def _weight_files(reference: str) -> list[Path]:
     index = checkpoint_file(reference, "model.safetensors.index.json")
     if index is None:
         return []
-    shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    try:
+        shards = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"no index of weights: {_first_line(error)}", where=index) from error
     found = [checkpoint_file(reference, name) for name in sorted(shards)]
     return [path for path in found if path is not None]
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,8 +15,8 @@ from xharness.tasks.encoding import Encoding
 
 E = TypeVar("E", bound=Encoding)
 
-#: Part of every key; raised when an encoding of the same inputs would come out differently.
-ENCODING_VERSION = 2
+#: Part of every key; raised when an encoding of the same inputs would come out or be stored differently.
+ENCODING_VERSION = 3
 
 
 def cache_folder() -> Path:
@@ -39,9 +40,6 @@ def cached(kind: type[E], key_parts: tuple[str, ...], make: Callable[[], E]) -> 
         except InputError as error:
             warnings.warn(f"xharness: {error}; encoding again", stacklevel=2)
     encoding = make()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):  # the cache only saves time
         encoding.save(path)
-    except OSError:
-        pass  # the cache only saves time
     return encoding

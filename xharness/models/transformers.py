@@ -14,10 +14,11 @@ from transformers import set_seed
 
 from xharness.data.examples import Bitext, Split
 from xharness.errors import InputError
+from xharness.files import write_json
 from xharness.finetuning.dev_score import chance_score, dev_score, judged
 from xharness.finetuning.training import TrainingReport, train
 from xharness.inference.device import Device
-from xharness.inference.memory import with_less_memory
+from xharness.inference.memory import memory_told, with_less_memory
 from xharness.inference.prediction import embed_sentences
 from xharness.inference.progress import Progress, Silent
 from xharness.models.adapter import ModelInfo
@@ -28,6 +29,7 @@ from xharness.models.checkpoints import (
     load_encoder,
     load_tokenizer,
     load_with_head,
+    save_checkpoint,
     weights_digest,
 )
 from xharness.models.encoding_cache import cached
@@ -76,6 +78,23 @@ class TransformersAdapter:
         progress: Progress,
     ) -> TrainingReport:
         """Fine-tune and leave model, tokenizer and ``training.json`` in the folder ``into``."""
+        with memory_told(self.device):
+            report, model = self._train(task, train_split, dev, settings, seed, progress)
+        save_checkpoint(model, self._tokenizer, into)
+        # Without its seconds: the same training leaves the same bytes, so what rests on them is not done again.
+        told = {name: value for name, value in asdict(report).items() if name != "seconds"}
+        write_json(into / "training.json", told)
+        return report
+
+    def _train(
+        self,
+        task: TaskSpec,
+        train_split: Split,
+        dev: Split | None,
+        settings: Settings,
+        seed: int,
+        progress: Progress,
+    ) -> tuple[TrainingReport, Any]:
         set_seed(seed)
         model = load_with_head(self.reference, task).to(self.device.torch)
         encoding = self._encode(task, train_split, settings)
@@ -92,11 +111,7 @@ class TransformersAdapter:
         report = train(model, encoding, settings, seed, self.device, evaluate, progress)
         if evaluate is not None and dev is not None:
             report = judged(report, chance_score(task, dev))
-        model.save_pretrained(into)
-        self._tokenizer.save_pretrained(into)
-        text = json.dumps(asdict(report), indent=2) + "\n"
-        (into / "training.json").write_text(text, encoding="utf-8")
-        return report
+        return report, model
 
     def finetuned(self, task: TaskSpec, folder: Path) -> TransformersAdapter:
         """Return an adapter for the checkpoint that ``finetune`` left in a folder."""
@@ -113,11 +128,12 @@ class TransformersAdapter:
         dev: Split | None = None,
     ) -> Predictions:
         """Predict one split with the checkpoint's own head, or without one for retrieval."""
-        if task.kind == "retrieval":
-            return self._retrieve(task, split, settings, progress, dev)
-        if "head" not in self._models:
-            self._models["head"] = load_as_is(self.reference, task).to(self.device.torch)
-        return self._predict_with(self._models["head"], task, split, settings, progress)
+        with memory_told(self.device):
+            if task.kind == "retrieval":
+                return self._retrieve(task, split, settings, progress, dev)
+            if "head" not in self._models:
+                self._models["head"] = load_as_is(self.reference, task).to(self.device.torch)
+            return self._predict_with(self._models["head"], task, split, settings, progress)
 
     def _predict_with(
         self, model: Any, task: TaskSpec, split: Split, settings: Settings, progress: Progress

@@ -48,7 +48,8 @@ class Protocol(RecordModel):
         settings: Every hyperparameter, resolved.
         finetuned: Whether the harness trained the head.
         training_set: Name of the training set, where there is one.
-        training: What the training did: steps, effective batch, dev scores, the step that was kept.
+        training: What the training did: steps, effective batch, dev scores, the step that was kept; or, under
+            ``failed``, why it came to nothing.
         limit: Test and dev examples a language at most.
         limit_train: Training examples at most.
     """
@@ -149,6 +150,8 @@ class Record(RecordModel):
         if self.protocol.limit is not None:
             marks.append(f"tested on at most {self.protocol.limit} examples a language")
         training = self.protocol.training or {}
+        if "failed" in training:
+            marks.append(f"seed {self.seed} failed: {training['failed']}")
         if training.get("degenerate"):
             reached = dict(training["dev_scores"])[training["chosen_step"]]
             marks.append(

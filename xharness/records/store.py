@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
+from xharness.data.lines import decode, read_bytes
+from xharness.data.readers.json_text import parse_json
 from xharness.errors import InputError
 from xharness.files import write_text
 from xharness.records.record import SCHEMA_VERSION, Record
@@ -21,7 +24,11 @@ def file_name(task: str, seed: int) -> str:
 def write_record(record: Record, folder: Path) -> Path:
     """Seal a record and write it aside, then rename."""
     path = folder / file_name(record.task, record.seed)
-    write_text(path, record.sealed().model_dump_json(indent=2) + "\n")
+    try:
+        text = record.sealed().model_dump_json(indent=2) + "\n"
+    except PydanticSerializationError as error:
+        raise InputError("holds half a character, which no file takes", where=path) from error
+    write_text(path, text)
     return path
 
 
@@ -32,9 +39,9 @@ def read_record(path: Path) -> Record:
         InputError: It is no record of this schema version, or was changed after it was written.
     """
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise InputError(f"no readable record: {error}", where=path) from error
+        raw = parse_json(decode(read_bytes(path), path, Counter()), path)
+    except InputError as error:
+        raise InputError(f"no readable record: {error.what}", where=error.where) from error
     version = raw.get("schema_version") if isinstance(raw, dict) else None
     if version != SCHEMA_VERSION:
         raise InputError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from typing import Any, Protocol
 
 from xharness.data.sources import DataSource
 from xharness.errors import InputError
-from xharness.files import write_text
+from xharness.files import folder_aside, write_text
 from xharness.finetuning.training import DivergenceError
 from xharness.inference.device import Device
 from xharness.inference.progress import Progress
@@ -207,20 +206,15 @@ class Runner:
         if failed:
             return [], {"failed": failed, **result}
         into = self._checkpoint(plan, stage.seed)
-        aside = into.with_name(f".{into.name}.partial")
-        for folder in (aside, into):
-            shutil.rmtree(folder, ignore_errors=True)
-        aside.mkdir(parents=True)
         start = self._model if plan.before is None else self._model_for(plan.before, stage.seed)
         try:
-            report = start.finetune(
-                plan.task, train, dev, plan.settings, stage.seed, aside, display
-            )
+            with folder_aside(into) as aside:
+                report = start.finetune(
+                    plan.task, train, dev, plan.settings, stage.seed, aside, display
+                )
         except DivergenceError as error:
             # The same seed would diverge again; others need not, so this one's record says so and the run goes on.
-            shutil.rmtree(aside)
             return [], {"failed": error.what, **result}
-        aside.rename(into)
         result["report"] = asdict(report)
         return sorted(path for path in into.rglob("*") if path.is_file()), result
 

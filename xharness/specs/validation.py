@@ -51,7 +51,7 @@ def _problem(document: Document, error: dict[str, Any], known: list[str]) -> str
     dotted = ".".join(str(key) for key in keys) or "document"
     message = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        nearest = get_close_matches(str(keys[-1]), known, n=1)
+        nearest = get_close_matches(str(error["loc"][-1]), known, n=1)
         message = "unknown key" + (f", did you mean {nearest[0]!r}?" if nearest else "")
     elif error["type"] == "missing":
         message = "this key is required"

@@ -41,6 +41,10 @@ _PLAIN_TAGS = {
 }
 
 
+#: Values in one file: a few lines of aliases to aliases would unfold to more than any memory holds.
+MAX_VALUES = 100_000
+
+
 @dataclass(frozen=True)
 class Document:
     """A YAML mapping and where each of its keys stands.
@@ -138,7 +142,8 @@ def _parse(path: Path) -> Document:
             f"not valid YAML: {error.problem or error.context}", where=where
         ) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InputError(f"not valid YAML: {error}", where=path) from error
+        # PyYAML's own message of a forbidden character has two lines.
+        raise InputError(f"not valid YAML: {' '.join(str(error).split())}", where=path) from error
     finally:
         if loader is not None:
             loader.dispose()
@@ -157,6 +162,8 @@ def _construct(
     if node is not None and node.tag not in _PLAIN_TAGS:
         where = f"{path}:{node.start_mark.line + 1}"
         raise InputError(f"tag {node.tag} is not allowed", where=where, mend="plain YAML only")
+    if len(places) > MAX_VALUES:
+        raise InputError(f"more than {MAX_VALUES} values, aliases unfolded", where=path)
     if isinstance(node, yaml.MappingNode):
         mapping: dict[str, Any] = {}
         for key_node, value_node in node.value:

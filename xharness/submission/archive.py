@@ -33,10 +33,14 @@ def submission_folder(path: Path) -> Iterator[Path]:
         raise InputError("neither a folder nor a .zip or tar archive", where=path)
     with TemporaryDirectory(prefix="xharness-submission-") as folder:
         root = Path(folder)
-        for name, content in members.items():
-            target = root / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+        try:
+            for name, content in members.items():
+                target = root / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+        except (OSError, ValueError) as error:
+            # No room, a name too long, or a file where others need a folder.
+            raise InputError(f"cannot be unpacked: {error}", where=path) from error
         inner = list(root.iterdir())
         around = (
             len(inner) == 1 and inner[0].is_dir() and any(e.is_dir() for e in inner[0].iterdir())
@@ -54,6 +58,8 @@ def _zip_members(path: Path, max_bytes: int = MAX_BYTES) -> dict[PurePosixPath, 
                 raise _refused(path, f"more than {MAX_MEMBERS} members")
             for info in archive.infolist():
                 name = PurePosixPath(info.filename.replace("\\", "/"))
+                if not name.parts:
+                    raise _refused(path, f"member {info.filename!r} has no name")
                 if name.is_absolute() or ".." in name.parts or ":" in name.parts[0]:
                     raise _refused(path, f"member {info.filename!r} points outside")
                 if info.is_dir():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from xharness.data.lines import decode, read_bytes
+from xharness.data.readers.json_text import parse_json
 from xharness.errors import InputError
+from xharness.files import unwritable
 from xharness.records.record import Record
 from xharness.records.store import read_records
 from xharness.scoring import score_submission
@@ -88,13 +91,16 @@ def write_submission(
     aside = output.with_name(f".{output.name}.partial")
     shutil.rmtree(aside, ignore_errors=True)
     try:
+        aside.mkdir(parents=True)
         for task_name, paths in files.items():
-            (aside / task_name).mkdir(parents=True)
+            (aside / task_name).mkdir()
             for path in paths:
                 shutil.copyfile(path, aside / task_name / path.name)
         # Scoring reads every file and refuses those that do not fit their gold.
         score_submission(aside, run / "gold", benchmark)
         aside.rename(output)
+    except OSError as error:
+        raise unwritable(output, error) from error
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return SubmissionReport({name: len(paths) for name, paths in files.items()}, tuple(missing))
@@ -126,11 +132,12 @@ def _record(records: list[Record], task: TaskSpec, seed: int) -> Record | None:
 
 
 def _check_labels(task: TaskSpec, path: Path) -> None:
+    text = decode(read_bytes(path), path, Counter())
     if not task.labels:
-        if path.suffix == ".json" and not isinstance(json.loads(path.read_text("utf-8")), dict):
+        if path.suffix == ".json" and not isinstance(parse_json(text, path), dict):
             raise InputError("answers by question id are expected", where=path)
         return
     known = set(task.labels) | ({""} if task.kind == "tagging" else set())
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")[:-1], start=1):
+    for number, line in enumerate(text.split("\n")[:-1], start=1):
         if line not in known:
             raise InputError(f"{line!r} is no label of {task.name}", where=f"{path}:{number}")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar, Self
@@ -13,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from xharness.errors import InputError
+from xharness.files import written_aside
 from xharness.specs.recipe import Settings
 from xharness.tasks.pieces import (
     IndexArray,
@@ -58,19 +62,32 @@ class Encoding:
         return rows
 
     def save(self, path: Path) -> None:
-        """Write the arrays as safetensors, aside first and then renamed."""
-        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "counts"}
-        aside = path.with_name(f".{path.name}.partial")
+        """Write the arrays as safetensors, aside first and then renamed.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        arrays = {
+            f.name: np.ascontiguousarray(getattr(self, f.name))
+            for f in fields(self)
+            if f.name != "counts"
+        }
         metadata = {"kind": self.kind, "counts": json.dumps(self.counts, sort_keys=True)}
-        save_file({name: np.ascontiguousarray(a) for name, a in arrays.items()}, aside, metadata)
-        aside.replace(path)
+        metadata["sha256"] = _digest(arrays, metadata)
+        # Processes share the cache, and two may encode the same split at the same time.
+        with written_aside(path, f".{path.name}.{os.getpid()}.partial") as aside:
+            try:
+                save_file(arrays, aside, metadata)
+            except SafetensorError as error:  # what the library makes of a full disk
+                raise OSError(str(error)) from error
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read what ``save`` wrote.
 
         Raises:
-            InputError: The file is damaged or of another kind.
+            InputError: The file is of another kind, or its content is not what was written: one flipped bit would
+                otherwise change predictions.
         """
         try:
             with safe_open(path, framework="numpy") as file:
@@ -78,11 +95,22 @@ class Encoding:
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             if metadata["kind"] != cls.kind:
                 raise KeyError(metadata["kind"])
+            if metadata.pop("sha256") != _digest(arrays, metadata):
+                raise ValueError("the content does not fit its digest")
             return cls(**arrays, counts=json.loads(metadata["counts"]))
         except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"damaged cache file: {error}", where=path, mend="delete it"
             ) from error
+
+
+def _digest(arrays: Mapping[str, npt.NDArray[np.generic]], metadata: Mapping[str, str]) -> str:
+    """Return the SHA-256 of arrays, their names, types and shapes, and of what stands beside them."""
+    total = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
+    for name, array in sorted(arrays.items()):
+        total.update(f"{name} {array.dtype} {array.shape}\n".encode())
+        total.update(array.tobytes())
+    return total.hexdigest()
 
 
 def window_room(settings: Settings, tokenizer: PieceTokenizer, specials: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from xharness.data.examples import Bitext, Sentences, SplitName
 from xharness.data.lines import decode, read_bytes
+from xharness.data.readers.json_text import parse_json
 from xharness.errors import InputError
 from xharness.specs.task import TaskSpec
 
@@ -78,15 +78,12 @@ def read_xquad_r(
 
 
 def _read(path: Path, language: str, counts: Counter[str]) -> _Corpus:
-    try:
-        document = json.loads(decode(read_bytes(path), path, counts))
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}", where=f"{path}:{error.lineno}") from error
+    document = parse_json(decode(read_bytes(path), path, counts), path)
     corpus = _Corpus({}, {}, {})
     try:
         for number, paragraph in enumerate(_paragraphs(document), start=1):
             _add(corpus, paragraph, f"{language}_{number}", path, counts)
-    except (KeyError, TypeError, IndexError, ValueError) as error:
+    except (KeyError, TypeError, IndexError, ValueError, OverflowError) as error:
         raise InputError(
             f"not in the XQuAD-R format: {error} is absent or of the wrong type",
             where=path,
