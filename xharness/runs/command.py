@@ -91,8 +91,10 @@ class RunCommand:
                 options,
                 lambda name: status.update(f"reading {name}"),
             )
-        name = self.name or ("sample" if self.model == SAMPLE else plan.model.name)
-        plan = replace(plan, model=replace(plan.model, name=name))
+        info = plan.model
+        if self.model == SAMPLE:  # where it is installed is no part of a record
+            info = replace(info, name=SAMPLE, reference=SAMPLE)
+        plan = replace(plan, model=replace(info, name=self.name or info.name))
         _print_plan(plan, console)
         if dry_run:
             return 0
