@@ -32,7 +32,7 @@ test: $(VENV)/.installed  ## lint, type check, the fast tests, and whether leade
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 	$(BIN)/python scripts/make_leaderboards.py --check
 
 test-all: $(VENV)/.installed  ## every test, the slow ones too

@@ -312,7 +312,7 @@ def test_a_vocabulary_that_is_there_gives_its_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("hidden_size: 30", ": encoder: num_attention_heads: 4 heads do not divide a width of 30"),
+        ("hidden_size: 30", ":7: encoder.num_attention_heads: 4 heads do not divide a width of 30"),
         ("hidden_size: wide", ":5: encoder.hidden_size: Input should be a valid integer"),
     ],
 )

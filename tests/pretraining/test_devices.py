@@ -60,49 +60,73 @@ def one_line(ended: list[Ended]) -> str:
     return lines[0]
 
 
-@pytest.mark.parametrize("rows", [1, 3])
-def test_micro_batches(tmp_path: Path, alone: TinyRun, rows: int) -> None:
-    run = TinyRun(tmp_path / "run", alone.material, alone.changes | {"micro_batch_size": rows})
+@pytest.fixture(scope="module")
+def two(given: Material, tmp_path_factory: pytest.TempPathFactory) -> tuple[TinyRun, list[Ended]]:
+    """Two processes, with dropout, and how they ended."""
+    run = TinyRun(tmp_path_factory.mktemp("two") / "run", given)
+    ended = run.pretrain(processes=2)
+    assert [one.code for one in ended] == [0, 0], ended
+    return run, ended
+
+
+def test_micro_batches(tmp_path: Path, alone: TinyRun) -> None:
+    run = TinyRun(tmp_path / "run", alone.material, alone.changes | {"micro_batch_size": 3})
     run.finish()
     assert_same_curve(run, alone)
 
 
-def test_torchrun(tmp_path: Path, alone: TinyRun) -> None:
+def test_two_processes(tmp_path: Path, alone: TinyRun) -> None:
     """Four of the eight rows each, in micro-batches of three and one: the loss curve of one process."""
     run = TinyRun(tmp_path / "run", alone.material, alone.changes | {"micro_batch_size": 3})
+    run.finish(processes=2)
+    assert_same_curve(run, alone)
+
+
+@pytest.mark.slow
+def test_torchrun(tmp_path: Path, alone: TinyRun) -> None:
+    """The same, started as users do; the main process alone tells of anything."""
+    run = TinyRun(tmp_path / "run", alone.material, alone.changes | {"micro_batch_size": 3})
     run.write_config()
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"),
-            *("--standalone", "-m", "xharness", *run.arguments),
-        ],
-        cwd=run.folder,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+
+    def torchrun(*options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, "-m", "xharness", *run.arguments, *options],
+            cwd=run.folder,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    done = torchrun()
     assert done.returncode == 0, done.stderr
     assert_same_curve(run, alone)
-    # The main process alone tells of anything.
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == [
+        "step 5",
+        "step 10",
+        "step 12",
+        "tiny",
+    ]
+    failed = torchrun("--set", "batch_size=7")
     assert (
-        done.stderr.count("held-out loss")
-        == len([1 for _ in run.metrics() if _["kind"] == "dev"]) + 1
-    )
+        failed.returncode == 1
+    )  # torchrun's own, which reports at length that its processes failed
+    assert failed.stderr.count("xharness: batch_size: 2 processes do not divide") == 1
 
 
-def test_resume_of_two(tmp_path: Path, given: Material) -> None:
-    straight, killed = TinyRun(tmp_path / "straight", given), TinyRun(tmp_path / "killed", given)
-    straight.finish(processes=2)
+def test_resume_of_two(tmp_path: Path, given: Material, two: tuple[TinyRun, list[Ended]]) -> None:
+    killed = TinyRun(tmp_path / "killed", given)
     ended = killed.pretrain(processes=2, faults=(Fault(".step-00000009", operation="os.mkdir"),))
     assert ended[0].code == -signal.SIGKILL
     assert ended[1].code == 2
     assert ended[1].stderr == ""
     assert killed.checkpoints() == ["step-00000003", "step-00000006"]
     killed.finish(processes=2)
-    assert_same_run(straight, killed)
+    assert_same_run(two[0], killed)
 
 
+@pytest.mark.slow
 def test_two_go_on_where_one_stopped(tmp_path: Path, alone: TinyRun) -> None:
     run = TinyRun(tmp_path / "run", alone.material, alone.changes)
     run.pretrain(faults=(Fault(".step-00000006", operation="os.mkdir"),))
@@ -111,13 +135,10 @@ def test_two_go_on_where_one_stopped(tmp_path: Path, alone: TinyRun) -> None:
     assert_same_curve(run, alone)
 
 
-def test_the_main_process_alone_writes(tmp_path: Path, given: Material) -> None:
-    run = TinyRun(tmp_path / "run", given)
-    main, other = run.pretrain(processes=2)
-    assert main.code == other.code == 0
+def test_the_main_process_alone_writes(two: tuple[TinyRun, list[Ended]]) -> None:
+    main, other = two[1]
     assert any("metrics.jsonl" in path for path in main.written)
-    own = [path for path in other.written if path != os.devnull]
-    assert own == []
+    assert [path for path in other.written if path != os.devnull] == []
     assert other.stderr == ""
 
 
@@ -151,7 +172,15 @@ def test_error_of_the_other_process(tmp_path: Path, given: Material) -> None:
     ended = run.pretrain(processes=2, faults=(fault,))
     assert "Permission denied" in one_line(ended)
     assert ended[0].stderr == ""
-    run.finish(processes=2)
+
+
+def test_a_checkpoint_that_one_process_cannot_read(tmp_path: Path, given: Material) -> None:
+    """It alone would go on from the one before."""
+    run = TinyRun(tmp_path / "run", given)
+    run.pretrain(faults=(Fault(".step-00000009"),))
+    fault = Fault("step-00000006/state.json", error=errno.EACCES, rank=1)
+    line = one_line(run.pretrain(processes=2, faults=(fault,)))
+    assert "processes would go on from different steps: 6, 3" in line
 
 
 def test_two_runs_in_one_folder(tmp_path: Path, given: Material) -> None:
@@ -159,7 +188,6 @@ def test_two_runs_in_one_folder(tmp_path: Path, given: Material) -> None:
     run.folder.mkdir()
     with run.locked():
         assert "another pre-training works in this folder" in one_line(run.pretrain(processes=2))
-    run.finish()
 
 
 def test_diverging(tmp_path: Path, given: Material) -> None:
@@ -170,8 +198,7 @@ def test_diverging(tmp_path: Path, given: Material) -> None:
 def test_full_disk(tmp_path: Path, given: Material) -> None:
     run = TinyRun(tmp_path / "run", given)
     line = one_line(run.pretrain(processes=2, file_limit=60_000))
-    assert "the checkpoint of step 3 cannot be written" in line
-    run.finish(processes=2)
+    assert "checkpoints/step-00000003: cannot be written" in line
 
 
 def test_other_process_killed(tmp_path: Path, given: Material) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import tempfile
 from pathlib import Path
@@ -116,17 +115,14 @@ def test_tensorboard_is_named_where_it_is_absent(monkeypatch: pytest.MonkeyPatch
 
 def test_tensorboard(tmp_path: Path) -> None:
     """What a resumed run takes back is no longer shown."""
-    if importlib.util.find_spec("tensorboard") is None:
-        pytest.skip("tensorboard is not installed")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
+    reading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     path, board = tmp_path / "metrics.jsonl", tmp_path / "board"
     for after, loss in ((0, 4.0), (2, 3.0)):
         with MetricsLog(path, after, board) as log:
             for step in range(after + 1, 5):
                 log.write("train", step, {"loss": loss - step / 10})
             log.write("dev", 4, {"mean_loss": 2.5, "loss": {"de": 2.0, "en": 3.0}})
-    shown = EventAccumulator(str(board))
+    shown = reading.EventAccumulator(str(board))
     shown.Reload()
     assert {event.step: event.value for event in shown.Scalars("train/loss")} == pytest.approx(
         {1: 3.9, 2: 3.8, 3: 2.7, 4: 2.6}

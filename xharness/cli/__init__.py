@@ -26,6 +26,9 @@ __all__ = [
 #: The base of all errors of usage. Some releases of typer carry their own click, so it is reached through typer.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 
+_INTERRUPTED = 130
+_STOPPED = "xharness: stopped; the same command continues"
+
 
 def main() -> None:
     """Run a verb; wrong use or unusable input ends in one line on stderr and exit code 2."""
@@ -40,10 +43,12 @@ def main() -> None:
         print(f"xharness: {message}", file=sys.stderr)
         sys.exit(2)
     except (typer.Abort, KeyboardInterrupt):
-        print("xharness: stopped; the same command continues", file=sys.stderr)
-        sys.exit(130)
+        print(_STOPPED, file=sys.stderr)
+        sys.exit(_INTERRUPTED)
     except BrokenPipeError:
         sys.exit(141)
+    if code == _INTERRUPTED:  # typer turns Ctrl-C inside a verb into this code
+        print(_STOPPED, file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -15,8 +15,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from xharness.errors import InputError
-from xharness.files import write_json
+from xharness.files import folder_aside, write_json
 
 #: Checkpoints that are kept: the last, and one to fall back to.
 KEPT = 2
@@ -61,28 +60,19 @@ class Checkpoints:
             InputError: It cannot be written; those before it are whole.
         """
         target = self._folder / f"step-{state.step:08d}"
-        aside = target.with_name(f".{target.name}.partial")
-        try:
-            shutil.rmtree(aside, ignore_errors=True)
-            aside.mkdir(parents=True)
+        with folder_aside(target) as aside:
             digests = {}
             for name in _TENSORS:
                 path = aside / f"{name}.safetensors"
-                save_file(getattr(state, name), path)
+                try:
+                    save_file(getattr(state, name), path)
+                except SafetensorError as error:  # what it makes of a full disk
+                    raise OSError(str(error)) from error
                 digests[name] = _digest(path)
             write_json(
                 aside / "state.json",
                 {"step": state.step, "values": state.values, "sha256": digests},
             )
-            shutil.rmtree(target, ignore_errors=True)  # a damaged one of the same step
-            aside.replace(target)
-        except (OSError, SafetensorError, InputError) as error:
-            shutil.rmtree(aside, ignore_errors=True)
-            raise InputError(
-                f"the checkpoint of step {state.step} cannot be written: {_reason(error)}",
-                where=target,
-                mend="make room; the same command continues from the checkpoint before",
-            ) from error
         self.prune()
 
     def prune(self) -> None:
@@ -124,7 +114,3 @@ def _read(path: Path) -> State:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _reason(error: Exception) -> str:
-    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from rich.console import Console
@@ -18,6 +17,7 @@ from xharness.errors import InputError
 from xharness.files import write_json
 from xharness.inference.allocator import keep_freed_memory
 from xharness.inference.device import Device, choose_device
+from xharness.inference.memory import memory_told
 from xharness.inference.peak import matmul_peak
 from xharness.pretraining.batches import BatchStream, Masking
 from xharness.pretraining.config import PretrainingConfig, encoder_config, load_config
@@ -27,7 +27,12 @@ from xharness.pretraining.display import Pace, PretrainingDisplay
 from xharness.pretraining.finished_model import in_words, read_summary, summarise, write_model
 from xharness.pretraining.masking import predictions_in_row
 from xharness.pretraining.metrics import MetricsLog, read_metrics, require_tensorboard
-from xharness.pretraining.processes import agreed, ending_together, join_processes, one_voice
+from xharness.pretraining.processes import (
+    Processes,
+    ending_together,
+    join_processes,
+    one_voice,
+)
 from xharness.pretraining.run_folder import RunFolder
 from xharness.pretraining.sampling import language_probabilities
 from xharness.pretraining.shard_building import build_shards
@@ -69,23 +74,22 @@ class PretrainCommand:
             if not folder.is_finished():
                 _corpus(config)
         processes = join_processes(device)
-        console = Console(stderr=True, quiet=not processes.is_main_process)
+        console = Console(stderr=True, quiet=not processes.is_main)
 
         def report(line: str) -> None:
             console.print(line, markup=False, highlight=False, soft_wrap=True)
 
         with ending_together(), ExitStack() as stack:
-            with agreed(processes):
-                _check_division(config, processes.num_processes)
-                if processes.is_main_process:
+            with processes.agreed():
+                _check_division(config, processes.number)
+                if processes.is_main:
                     stack.enter_context(folder.locked())
                     folder.check_config(config)
             if folder.is_finished():
                 report(f"finished before; {in_words(read_summary(folder.summary), folder.model)}")
             else:
                 self._work(config, device, folder, processes, console, report)
-            processes.wait_for_everyone()
-            processes.destroy_process_group()
+            processes.leave()
         return folder.model
 
     def _work(
@@ -93,31 +97,32 @@ class PretrainCommand:
         config: PretrainingConfig,
         device: Device,
         folder: RunFolder,
-        processes: Any,
+        processes: Processes,
         console: Console,
         report: Report,
     ) -> None:
-        with agreed(processes):
-            if processes.is_main_process:
+        with processes.agreed():
+            if processes.is_main:
                 self._prepare(config, console, report)
                 folder.keep_config(config)
-        with agreed(processes):
+        with processes.agreed():
             vocabulary, shards = self._open(config)
             stream = _stream(config, shards, vocabulary)
-            if processes.is_main_process:
+            if processes.is_main:
                 folder.keep_data(shards)
         keep_freed_memory()
-        model = _initial_model(config, vocabulary).to(device.torch)
         held_out = tuple(name for name in stream.languages if shards.part(name, "dev"))
-        training = Training(config, model, stream, held_out, device, folder.path, report)
-        training.resume()
+        with memory_told(device):
+            model = _initial_model(config, vocabulary).to(device.torch)
+            training = Training(config, model, stream, held_out, device, folder.path, report)
+            training.resume()
         if training.step:
             report(f"continues after step {training.step} of {config.steps}")
         predictions = predictions_in_row(config.sequence_length, config.masking.rate)
         flops = training_flops(
             model.config, config.batch_size, config.sequence_length, predictions * config.batch_size
         )
-        peak = matmul_peak(device) * processes.num_processes
+        peak = matmul_peak(device) * processes.number
         pace = Pace(config.batch_size * config.sequence_length, flops, peak)
         with PretrainingDisplay(console, config.steps, pace) as display:
             if not training.is_main:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from xharness.errors import InputError
+from xharness.files import unwritable, written_aside
 from xharness.pretraining.metrics import read_metrics
 
 
@@ -54,13 +54,12 @@ def draw_curves(runs: Mapping[str, list[dict[str, Any]]], figure: Path) -> None:
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
         axes.legend(frameon=False)
-        aside = figure.with_name(f".{figure.name}.partial")
         try:
-            picture.savefig(
-                aside,
-                format=figure.suffix[1:],
-                metadata={"Date": None} if figure.suffix == ".svg" else None,
-            )
-            aside.replace(figure)
+            with written_aside(figure) as aside:
+                picture.savefig(
+                    aside,
+                    format=figure.suffix[1:],
+                    metadata={"Date": None} if figure.suffix == ".svg" else None,
+                )
         except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", where=figure) from error
+            raise unwritable(figure, error) from error

@@ -19,6 +19,9 @@ LOG_SECONDS = 60.0
 #: Steps over which speed is averaged.
 _WINDOW = 50
 
+#: Columns of a terminal from which there is room for a bar beside the figures.
+_WIDE = 116
+
 
 class Pace:
     """Speed over the last steps.
@@ -65,9 +68,9 @@ class PretrainingDisplay:
     def __init__(self, console: Console, total: int, pace: Pace) -> None:
         self._console, self._total, self._pace = console, total, pace
         self._told = time.monotonic()
+        bar = (TextColumn("pre-training"), BarColumn(bar_width=24))
         self._bar = Progress(
-            TextColumn("pre-training"),
-            BarColumn(bar_width=24),
+            *(bar if console.width >= _WIDE else ()),
             MofNCompleteColumn(),
             TextColumn("{task.fields[status]}"),
             console=console,

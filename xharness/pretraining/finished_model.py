@@ -14,6 +14,7 @@ from transformers.utils.logging import disable_progress_bar
 
 from xharness.encoder import DecoupledForMaskedLM
 from xharness.errors import InputError
+from xharness.files import folder_aside
 from xharness.inference.device import Device
 from xharness.pretraining.config import PretrainingConfig
 from xharness.pretraining.vocabulary import Vocabulary
@@ -31,23 +32,14 @@ def write_model(model: DecoupledForMaskedLM, vocabulary: Vocabulary, into: Path)
     Raises:
         InputError: They cannot be written.
     """
-    aside = into.with_name(f".{into.name}.partial")
-    try:
-        shutil.rmtree(aside, ignore_errors=True)
-        model.save_pretrained(aside)
+    with folder_aside(into) as aside:
+        try:
+            model.save_pretrained(aside)
+        except SafetensorError as error:  # what it makes of a full disk
+            raise OSError(str(error)) from error
         for pattern in _TOKENIZER_FILES:
             for path in sorted(vocabulary.path.glob(pattern)):
                 shutil.copyfile(path, aside / path.name)
-        shutil.rmtree(into, ignore_errors=True)
-        aside.replace(into)
-    except (OSError, SafetensorError) as error:
-        shutil.rmtree(aside, ignore_errors=True)
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(
-            f"cannot be written: {reason}",
-            where=into,
-            mend="make room; the same command writes it from the last checkpoint",
-        ) from error
 
 
 def summarise(

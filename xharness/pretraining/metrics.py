@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TextIO
 
 from xharness.errors import InputError
-from xharness.files import write_text
+from xharness.files import unwritable, write_text
 
 
 class MetricsLog:
@@ -37,7 +37,7 @@ class MetricsLog:
         try:
             self._file = self._path.open("a", encoding="utf-8")
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise unwritable(self._path, error) from error
         return self
 
     def __exit__(
@@ -53,7 +53,7 @@ class MetricsLog:
                 self._file.close()
             except OSError as failure:  # the buffer of a write that failed is tried once more
                 if error is None:
-                    raise self._unwritable(failure) from failure
+                    raise unwritable(self._path, failure) from failure
 
     def write(self, kind: str, step: int, figures: Mapping[str, Any]) -> None:
         """Append one line: its kind (``train`` or ``dev``), the step and the figures."""
@@ -62,7 +62,7 @@ class MetricsLog:
             self._file.write(json.dumps({"kind": kind, "step": step, **figures}) + "\n")
             self._file.flush()
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise unwritable(self._path, error) from error
         if self._board is not None:
             for name, value in figures.items():
                 if isinstance(value, Mapping):
@@ -70,13 +70,6 @@ class MetricsLog:
                         self._board.add_scalar(f"{kind}/{name}/{inner}", number, step)
                 else:
                     self._board.add_scalar(f"{kind}/{name}", value, step)
-
-    def _unwritable(self, error: OSError) -> InputError:
-        return InputError(
-            f"cannot be written: {error.strerror}",
-            where=self._path,
-            mend="make room; the same command continues from the last checkpoint",
-        )
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

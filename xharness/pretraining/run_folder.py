@@ -12,7 +12,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from xharness.errors import InputError
-from xharness.files import write_json
+from xharness.files import unwritable, write_json
 from xharness.pretraining.checkpoints import found_checkpoints
 from xharness.pretraining.config import PretrainingConfig, differences
 from xharness.pretraining.shards import SPLITS, Shards
@@ -66,7 +66,7 @@ class RunFolder:
                 mend="wait for it, or give another --output",
             ) from error
         except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", where=self.path) from error
+            raise unwritable(self.path, error) from error
         try:
             yield
         finally:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from xharness.encoder import DecoupledForMaskedLM
 from xharness.errors import InputError
 from xharness.inference.device import Device
-from xharness.inference.memory import is_out_of_memory
+from xharness.inference.memory import is_out_of_memory, memory_told
 from xharness.pretraining.batches import BatchStream, MaskedBatch
 from xharness.pretraining.checkpoints import Checkpoints, State
 from xharness.pretraining.config import PretrainingConfig
@@ -114,10 +114,25 @@ class Training:
         return bool(self._accelerator.is_main_process)
 
     def resume(self) -> None:
-        """Go back to the last checkpoint that is whole, if there is one."""
+        """Go back to the last checkpoint that is whole, if there is one.
+
+        Raises:
+            InputError: The processes do not see the same one.
+        """
         state = self._checkpoints.load()
-        if state is None:
-            return
+        if state is not None:
+            self._restore(state)
+        steps = self._accelerator.gather(torch.tensor([self.step], device=self.device.torch))
+        if int(steps.min()) != int(steps.max()):
+            raise self._told_once(
+                InputError(
+                    f"processes would go on from different steps: {', '.join(map(str, steps.tolist()))}",
+                    where=self.config.name,
+                    mend="give an --output that all of them can read",
+                )
+            )
+
+    def _restore(self, state: State) -> None:
         with torch.no_grad():
             for name, parameter in self.model.named_parameters():
                 parameter.copy_(state.model[name])
@@ -153,7 +168,8 @@ class Training:
             rate = learning_rate(self.config, self.step)
             for group in self._optimizer.param_groups:
                 group["lr"] = rate
-            self._optimizer.step()
+            with memory_told(self.device):  # the first step makes the moments
+                self._optimizer.step()
             self.step += 1
             self.seconds += time.monotonic() - began
             accuracy = 100 * hits / predictions
@@ -227,11 +243,11 @@ class Training:
         guessing = math.log(self.model.config.vocab_size)
         if math.isfinite(loss) and math.isfinite(norm) and loss < guessing + _EXPLODED:
             return
-        if not self.is_main:  # which tells of it
-            raise SystemExit(2)
-        raise self._diverged(
-            f"step {self.step + 1}: the loss is {loss:.4g}, that of guessing {guessing:.4g}, and the gradient's "
-            f"norm {norm:.4g}"
+        raise self._told_once(
+            self._diverged(
+                f"step {self.step + 1}: the loss is {loss:.4g}, that of guessing {guessing:.4g}, and the "
+                f"gradient's norm {norm:.4g}"
+            )
         )
 
     def _diverged(self, what: str) -> InputError:
@@ -249,6 +265,10 @@ class Training:
     @property
     def _processes(self) -> int:
         return int(self._accelerator.num_processes)
+
+    def _told_once(self, error: InputError) -> BaseException:
+        """Return what a process raises of an error that all of them meet."""
+        return error if self.is_main else SystemExit(2)
 
     def _summed(self, figures: Tensor) -> Tensor:
         if self._processes == 1:

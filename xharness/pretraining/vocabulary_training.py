@@ -134,11 +134,12 @@ def train_vocabulary(
     return into
 
 
-def _trained_before(into: Path, settings: object) -> bool:
+def _trained_before(into: Path, settings: Mapping[str, object]) -> bool:
     try:
         done = json.loads((into / _RECORD).read_text("utf-8"))
         return (
-            done["settings"] == settings
+            # Threads are no part of what is wanted: a run that goes on elsewhere keeps its tokenizer.
+            {**done["settings"], "threads": None} == {**settings, "threads": None}
             and done["sha256"] == digest(into / "tokenizer.json")
             and (into / "tokenizer_config.json").is_file()
         )
@@ -221,8 +222,9 @@ def unigram_tokenizer(model: bytes) -> Tokenizer:
 
     It gives other ids than sentencepiece in these cases alone: a special token written out in the text, in
     full-width letters too, is taken for that token; combining marks that are not in canonical order are put in
-    order; U+FFFF becomes U+FF5E; pieces of equal probability may be chosen otherwise (sentencepiece adds up in
-    single precision).
+    order, and one after a compatibility character, such as U+FB01, is composed with that character's last letter;
+    U+FFFF becomes U+FF5E; pieces of equal probability may be chosen otherwise (sentencepiece adds up in single
+    precision).
 
     The normaliser table alone (``Precompiled``) would differ far more often: it is applied to whole grapheme
     clusters, and drops or leaves apart the combining marks of decomposed and half-width text. NFKC in front of it

@@ -120,6 +120,7 @@ def test_provenance_opens_on_a_click_and_closes_by_key(opened: Opener, small: Ta
     assert dialog.locator(":scope > details").count() == 3
     dialog.locator("summary", has_text="seed 2").click()
     record = next(record for record in row.records if record.seed == 2)
+    dialog.get_by_text(record.spec_sha256).first.wait_for()
     text = dialog.inner_text()
     for told in (
         record.spec_sha256,
