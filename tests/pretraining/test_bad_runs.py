@@ -264,6 +264,7 @@ def test_ctrl_c(tmp_path: Path, given: Material) -> None:
         signal_after_lines=(0, signal.SIGINT, "output/metrics.jsonl", 12),
     )
     assert ended.code == 130
+    assert ended.stderr.endswith("xharness: stopped; the same command continues\n")
     assert "Traceback" not in ended.stderr
     (again,) = run.pretrain(signal_after_lines=(0, signal.SIGINT, "output/metrics.jsonl", 40))
     assert "continues after step " in again.stderr

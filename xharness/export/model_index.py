@@ -14,6 +14,7 @@ import yaml
 from xharness.export.options import ExportOptions
 from xharness.export.portable_names import portable_name
 from xharness.export.results import ModelResults, Result, TaskResults
+from xharness.leaderboards.rendering.markdown import escaped
 from xharness.specs.task import Kind, TaskSpec
 
 #: The hub's task types (its pipeline tags).
@@ -127,15 +128,6 @@ def _text(model: ModelResults) -> str:
         notes = dict.fromkeys(note for result in task.results for note in result.notes)
         title = f"{task.spec.title} ({task.record.suite})"
         if notes:
-            lines.append(f"- {_escaped(title)}: {_escaped('; '.join(notes))}")
-        lines += [f"- no figure: {_escaped(hole)}" for hole in task.holes]
+            lines.append(f"- {escaped(title)}: {escaped('; '.join(notes))}")
+        lines += [f"- no figure: {escaped(hole)}" for hole in task.holes]
     return "\n".join(lines) + "\n"
-
-
-def _escaped(text: str) -> str:
-    """Escape what markdown or HTML would act on."""
-    for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        text = text.replace(character, entity)
-    for character in "\\`*_[]|":
-        text = text.replace(character, f"\\{character}")
-    return " ".join(text.split())

@@ -24,13 +24,13 @@ _HOW = "Each cell is the figure that enters the task's average. Gap: English min
 
 def markdown(tables: Tables) -> str:
     """Return the tables of a run as a markdown page."""
-    parts = [f"# {_escaped(tables.benchmark.title)}", _listed(tables.tasks.notes)]
+    parts = [f"# {escaped(tables.benchmark.title)}", _listed(tables.tasks.notes)]
     for table in (tables.tasks, tables.categories):
-        parts += [f"## {_escaped(table.title)}", _pipes(table, columns(table), None)]
+        parts += [f"## {escaped(table.title)}", _pipes(table, columns(table), None)]
     parts += ["## By language", _HOW]
     for row in tables.tasks.rows:
         if len(tables.tasks.rows) > 1:
-            parts.append(f"### {_escaped(row.model)}")
+            parts.append(f"### {escaped(row.model)}")
         grid = language_grid(tables, row)
         parts.append(tabulate(grid.rows, grid.header, "pipe", **grid.options))
     return _page(parts)
@@ -42,11 +42,11 @@ def markdown_table(table: Table) -> str:
     The first in each column is bold; models are ranked by the average.
     """
     notes = footnotes(table.rows)
-    parts = [f"# {_escaped(table.title)}", _listed(table.notes)]
+    parts = [f"# {escaped(table.title)}", _listed(table.notes)]
     if not table.rows:
         return _page([*parts, "No results."])
     parts.append(_pipes(table, columns(table), notes))
-    parts.append("\n".join(f"[^{n}]: {_escaped(t)}" for n, t in enumerate(notes.remarks, start=1)))
+    parts.append("\n".join(f"[^{n}]: {escaped(t)}" for n, t in enumerate(notes.remarks, start=1)))
     for kind, title in (("families", "family"), ("scripts", "script")):
         groups = group_columns(table, kind)
         if groups:
@@ -58,7 +58,7 @@ def markdown_table(table: Table) -> str:
         parts += ["## Sources"]
         parts.append(
             "\n".join(
-                f"- {letter}: [{_escaped(source.title)}]({source.url})"
+                f"- {letter}: [{escaped(source.title)}]({source.url})"
                 for source, letter in notes.sources.items()
             )
         )
@@ -67,11 +67,11 @@ def markdown_table(table: Table) -> str:
 
 def _pipes(table: Table, shown: Sequence[Column], notes: Footnotes | None) -> str:
     """Return a table; with footnotes also rank, setting and source of each row."""
-    header = ["model", *(_escaped(column.title) for column in shown)]
+    header = ["model", *(escaped(column.title) for column in shown)]
     align = ["left", *["right"] * len(shown)]
     rows = []
     for index, row in enumerate(table.rows):
-        line = [_escaped(row.model)]
+        line = [escaped(row.model)]
         for column in shown:
             text = column.text(index)
             bold = notes is not None and is_best(table, row, column.key)
@@ -79,7 +79,7 @@ def _pipes(table: Table, shown: Sequence[Column], notes: Footnotes | None) -> st
         if notes is not None:
             line[0] += "".join(f"[^{number}]" for number in notes.of_row[index])
             line.insert(0, str(row.ranks.get("average", "")))
-            line.insert(2, _escaped(row.setting))
+            line.insert(2, escaped(row.setting))
             line.append(notes.sources_of_row[index])
         rows.append(line)
     if notes is not None:
@@ -90,15 +90,15 @@ def _pipes(table: Table, shown: Sequence[Column], notes: Footnotes | None) -> st
 
 
 def _listed(lines: Sequence[str]) -> str:
-    return "\n".join(f"- {_escaped(line)}" for line in lines)
+    return "\n".join(f"- {escaped(line)}" for line in lines)
 
 
 def _page(parts: Sequence[str]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _escaped(text: str) -> str:
-    """Escape what markdown or HTML would act on; names and notes are untrusted."""
+def escaped(text: str) -> str:
+    """Return text with what markdown or HTML would act on escaped; names and notes are untrusted."""
     text = printable(text)
     for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
         text = text.replace(character, entity)
