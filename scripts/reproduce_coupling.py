@@ -40,7 +40,7 @@ ENCODERS: Final = (
     "reinvest-width",
     "extra-layers",
 )
-LANGUAGES: Final = "de,en,es,fr,ru"
+LANGUAGES: Final = "de,en,es,fr"
 LIMIT: Final = 1000
 LIMIT_TRAIN: Final = 10_000
 

@@ -177,7 +177,7 @@ def write_report(results: Sequence[Result], order: Sequence[str], into: Path, cu
     parts = [
         "# Embedding coupling at small scale",
         "The comparisons of RemBERT (Chung et al., arXiv 2010.12821) with encoders of a few million parameters. "
-        "Each is pre-trained from scratch on the same text in five languages, for the same steps, then fine-tuned "
+        "Each is pre-trained from scratch on the same text in four languages, for the same steps, then fine-tuned "
         "on English and scored in all five. Scores are percent, means over languages; mean ± standard deviation over "
         f"seeds ({', '.join(map(str, seeds)) or 'none yet'}), n seeds.",
         "## Encoders",

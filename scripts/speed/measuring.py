@@ -1,0 +1,154 @@
+"""Clocks, memory, arithmetic, and processes of one's own."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def in_own_process(script: str, arguments: Sequence[str], threads: int) -> list[Row]:
+    """Run a script of this folder in a process of its own and return the rows that it prints as JSON.
+
+    A failing process ends this one with what it wrote on stderr.
+    """
+    limits = {"OMP_NUM_THREADS": str(threads), "RAYON_NUM_THREADS": str(threads)}
+    done = subprocess.run(
+        [sys.executable, script, *arguments, "--threads", str(threads)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={**os.environ, **limits, "HF_HUB_OFFLINE": "1"},
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(arguments)} failed:\n{done.stderr}")
+    rows: list[Row] = json.loads(done.stdout.splitlines()[-1])
+    return rows
+
+
+class EncoderClock:
+    """Adds up the seconds that a model spends in its encoder.
+
+    Args:
+        model: A model with a head.
+
+    Attributes:
+        seconds: In the encoder, since the last reset.
+        began: When the encoder was first called since then; infinite before.
+    """
+
+    def __init__(self, model: Any):
+        self.reset()
+        self._entered = 0.0
+        model.base_model.register_forward_pre_hook(self._enter, with_kwargs=True)
+        model.base_model.register_forward_hook(self._leave)
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self.seconds = 0.0
+        self.began = float("inf")
+
+    def _enter(self, module: Any, inputs: Any, named: Any) -> None:
+        self._entered = time.perf_counter()
+        self.began = min(self.began, self._entered)
+
+    def _leave(self, module: Any, inputs: Any, output: Any) -> None:
+        self.seconds += time.perf_counter() - self._entered
+
+
+class Peak:
+    """The highest resident memory of this process since it was forgotten."""
+
+    def __init__(self) -> None:
+        gc.collect()
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+    def mib(self) -> float:
+        """Return it in MiB."""
+        return resident("VmHWM")
+
+
+def resident(key: str = "VmRSS") -> float:
+    """Return a figure of this process' memory in MiB: ``VmRSS`` now, ``VmHWM`` at the highest."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError(f"no {key}")
+
+
+def best_product(dtype: str = "float32") -> float:
+    """Return the floating-point operations a second of the best matrix product that torch offers here.
+
+    Both of its libraries are tried: which is faster depends on the processor.
+    """
+    import torch
+
+    from xharness.inference.device import choose_device
+    from xharness.inference.peak import matmul_peak
+
+    found = matmul_peak(choose_device("cpu", dtype))
+    if torch.backends.mkldnn.is_available():
+        width = 2048
+        factor = torch.linspace(-1, 1, width * width).view(width, width).to(getattr(torch, dtype))
+        packed = torch.ops.mkldnn._reorder_linear_weight(factor, width)
+        for _ in range(4):
+            began = time.perf_counter()
+            torch.ops.mkldnn._linear_pointwise(factor, packed, None, "none", [], "")
+            found = max(found, 2 * width**3 / (time.perf_counter() - began))
+    return found
+
+
+def encoder_flops(config: Any, lengths: Any, looked_at: Any) -> int:
+    """Return the floating-point operations of the matrix products that encoding some windows needs.
+
+    Padding is not needed. Neither are, in the last block, queries and feed-forward at positions that the head does
+    not look at.
+
+    Args:
+        config: A BERT-like configuration.
+        lengths: (windows,) pieces of each window.
+        looked_at: (windows,) positions of each that the head looks at.
+    """
+    width, inner = int(config.hidden_size), int(config.intermediate_size)
+    keys = 2 * 2 * width * width
+    rest = 2 * (2 * width * width + 2 * width * inner)
+    block = lengths * (keys + rest) + 4 * width * lengths**2
+    last = lengths * keys + looked_at * rest + 4 * width * lengths * looked_at
+    return int(((config.num_hidden_layers - 1) * block + last).sum())
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what some work returns, and the seconds it took."""
+    began = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - began
+
+
+def machine(threads: int) -> Row:
+    """Return what the figures were measured on."""
+    import platform
+
+    import torch
+    import transformers
+
+    names = [
+        line.split(":", 1)[1].strip()
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        if line.startswith("model name")
+    ]
+    return {
+        "processor": names[0] if names else platform.processor(),
+        "cores": os.cpu_count(),
+        "threads": threads,
+        "torch": torch.__version__,
+        "transformers": transformers.__version__,
+    }
