@@ -6,16 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any, Literal
+from typing import Any
 
 from tabulate import tabulate
 
-from xharness.files import write_text
+from xharness.analysis.statements import Statement, higher_in_every_seed
+from xharness.files import write_json, write_text
 
 #: The tasks that are scored, with their titles.
 TASKS: dict[str, str] = {"udpos": "POS", "panx": "NER", "tatoeba": "Tatoeba", "xnli": "XNLI"}
 
-Verdict = Literal["seen", "the reverse is seen", "not told apart", "not run yet"]
+#: The findings as JSON, in the folder of the results.
+STATEMENTS = "statements.json"
 
 
 @dataclass(frozen=True)
@@ -141,28 +143,29 @@ FINDINGS: tuple[Finding, ...] = (
 )
 
 
-def verdict(finding: Finding, results: Sequence[Result]) -> tuple[Verdict, str]:
-    """Say whether a finding shows, and with which figures.
+def judge(finding: Finding, results: Sequence[Result]) -> Statement:
+    """Say whether a finding shows, and with which figures: means and standard deviations over seeds.
 
-    It is seen when every seed of the one is above every seed of the other, the reverse when every one is below;
-    otherwise the seeds do not tell the two apart.
+    It is seen when every seed of the one is above every seed of the other, the reverse when every one is below. Fewer
+    than two seeds of each tell nothing apart.
     """
     better, worse = (
         [finding.figure(result) for result in results if result.name == name]
         for name in (finding.better, finding.worse)
     )
     if not better or not worse:
-        return "not run yet", "-"
-    figures = f"{_over_seeds(better)} against {_over_seeds(worse)}"
-    if min(better) > max(worse):
-        return "seen", figures
-    if max(better) < min(worse):
-        return "the reverse is seen", figures
-    return "not told apart", figures
+        return Statement(finding.statement, "cannot be tried", "not run yet")
+    figures = (
+        f"{finding.better} {_over_seeds(better)}, {finding.worse} {_over_seeds(worse)}; "
+        f"seeds: {len(better)} and {len(worse)}"
+    )
+    judged = higher_in_every_seed(finding.statement, ("", better), ("", worse))
+    enough = min(len(better), len(worse)) >= 2
+    return Statement(finding.statement, judged.verdict if enough else "not told apart", figures)
 
 
 def write_report(results: Sequence[Result], order: Sequence[str], into: Path, curves: Path) -> None:
-    """Write the markdown report and the figure of the training curves.
+    """Write the markdown report, the figure of the training curves, and the findings as JSON beside it.
 
     Args:
         results: All that were run.
@@ -174,19 +177,21 @@ def write_report(results: Sequence[Result], order: Sequence[str], into: Path, cu
 
     found = {name: [r for r in results if r.name == name] for name in order}
     seeds = sorted({result.seed for result in results})
+    judged = [judge(finding, results) for finding in FINDINGS]
+    write_json(curves.with_name(STATEMENTS), [one.as_json() for one in judged])
     parts = [
         "# Embedding coupling at small scale",
         "The comparisons of RemBERT (Chung et al., arXiv 2010.12821) with encoders of a few million parameters. "
         "Each is pre-trained from scratch on the same text in four languages, for the same steps, then fine-tuned "
-        "on English and scored in all five. Scores are percent, means over languages; mean ± standard deviation over "
-        f"seeds ({', '.join(map(str, seeds)) or 'none yet'}), n seeds.",
+        "on English and scored in all of them. Scores are percent, means over languages; mean ± standard deviation "
+        f"over seeds ({', '.join(map(str, seeds)) or 'none yet'}), n seeds.",
         "## Encoders",
         _encoder_table(found),
         "## Findings of the paper",
         "A finding is *seen* when each seed of the one encoder is above each seed of the other, *the reverse is seen* "
-        "when each is below. Anything else is not told apart by these seeds. The figure is the average over the four "
-        "tasks, or masked-LM accuracy where the statement is about that.",
-        _finding_table(results),
+        "when each is below. Anything else, and one seed alone, tells nothing apart. The figure is the average over "
+        "the four tasks, or masked-LM accuracy where the statement is about that.",
+        _finding_table(judged),
         "## Scores by language",
         *(_language_table(found, task) for task in TASKS),
     ]
@@ -232,15 +237,9 @@ def _encoder_table(found: Mapping[str, Sequence[Result]]) -> str:
     return tabulate(rows, header, "pipe", disable_numparse=True)
 
 
-def _finding_table(results: Sequence[Result]) -> str:
-    rows = []
-    for finding in FINDINGS:
-        said, figures = verdict(finding, results)
-        pair = f"{finding.better} against {finding.worse}"
-        rows.append([finding.statement, pair, figures, said])
-    return tabulate(
-        rows, ["the paper's finding", "compared", "here", "verdict"], "pipe", disable_numparse=True
-    )
+def _finding_table(judged: Sequence[Statement]) -> str:
+    rows = [[one.text, one.figures, one.verdict] for one in judged]
+    return tabulate(rows, ["the paper's finding", "here", "verdict"], "pipe", disable_numparse=True)
 
 
 def _language_table(found: Mapping[str, Sequence[Result]], task: str) -> str:
