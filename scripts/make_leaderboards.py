@@ -10,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from xharness.analysis.reproductions import reproductions_page
 from xharness.errors import InputError
 from xharness.leaderboards.files import leaderboard_files
 from xharness.leaderboards.loading import read_all
@@ -19,8 +20,11 @@ from xharness.leaderboards.suites import tables_of_all, tables_of_suite
 from xharness.leaderboards.writing import differing, leftovers, write_all
 
 ROOT = Path(__file__).resolve().parents[1] / "leaderboards"
-#: What is written by hand, or is input.
-KEPT = frozenset({"README.md", "published", "records", "baselines"})
+STUDIES = ("coupling_study", "define_study", "translation_study", "tying_study")
+#: What is written by hand, is input, or is written by the script of a study.
+KEPT = frozenset({"README.md", "published", "records", "baselines", "analysis"}).union(
+    STUDIES, (f"{name}.md" for name in STUDIES)
+)
 FORMATS = ("md", "csv", "latex", "json", "html", "parquet")
 SEVEN = "xtreme-seven"
 
@@ -65,7 +69,8 @@ def make(root: Path) -> dict[str, bytes]:
     files = leaderboard_files(suites, tidy_cells(records, published), FORMATS)
     # The tasks and languages of the seven are among XTREME's, and so would its figures be.
     drawn = [tables for tables in suites if tables.benchmark.name != SEVEN]
-    return files | leaderboard_files(drawn, [], ("svg", "pdf"))
+    page = {"reproductions.md": reproductions_page(root).encode()}
+    return files | page | leaderboard_files(drawn, [], ("svg", "pdf"))
 
 
 if __name__ == "__main__":
