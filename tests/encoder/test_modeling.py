@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,33 @@ def names_in_graph(result: torch.Tensor) -> str:
             seen.add(node)
             waiting += [before for before, _ in node.next_functions]
     return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name()).lower() for node in seen)
+
+
+def test_attention_may_start_local(tmp_path: Path) -> None:
+    """Waves of twice the deviation as positions; 0.7 times the identity added to queries and keys."""
+    config = tiny_config(start="local", initializer_range=0.05)
+    model = DecoupledModel(config)
+    table = model.embeddings.position_embeddings.weight.detach()
+    width = table.shape[1]
+    for position, pair in ((0, 0), (3, 0), (5, 1), (7, width // 2 - 1)):
+        angle = position / 10_000 ** (2 * pair / width)
+        assert table[position, 2 * pair] == pytest.approx(0.1 * 2**0.5 * math.sin(angle), abs=1e-6)
+        cosine = 0.1 * 2**0.5 * math.cos(angle)
+        assert table[position, 2 * pair + 1] == pytest.approx(cosine, abs=1e-6)
+    assert table.square().mean().sqrt() == pytest.approx(0.1, rel=1e-5)
+    for block in model.encoder.layer:
+        attention = block.attention.self
+        for part in (attention.query, attention.key):
+            drawn = part.weight.detach() - 0.7 * torch.eye(len(part.weight))
+            assert drawn.std() == pytest.approx(0.05, rel=0.2)
+        assert attention.value.weight.detach().diagonal().mean().abs() < 0.1
+    # They are learned like any others, and what was saved is not set anew.
+    assert model.embeddings.position_embeddings.weight.requires_grad
+    trained = filled(model)
+    trained.save_pretrained(tmp_path)
+    again = AutoModel.from_pretrained(tmp_path)
+    for name, weight in trained.state_dict().items():
+        assert torch.equal(again.state_dict()[name], weight), name
 
 
 @pytest.mark.parametrize("with_weights", [False, True])

@@ -10,6 +10,7 @@ from xharness.errors import InputError
 
 Coupling = Literal["coupled", "decoupled"]
 InputKind = Literal["table", "factorised", "define"]
+Start = Literal["normal", "local"]
 
 #: Sizes that may be left out.
 _DERIVED_SIZES = (
@@ -64,6 +65,11 @@ class DecoupledConfig(PretrainedConfig):
         max_position_embeddings: Longest sequence.
         type_vocab_size: Token types.
         initializer_range: Standard deviation of the initial weights.
+        start: What a new encoder's attention begins with. ``normal`` draws all weights. ``local`` lets each position
+            attend to its neighbours: learned positions start as sinusoids (Vaswani et al. 2017, arXiv 1706.03762,
+            section 3.5) of twice the deviation, and the identity times 0.7 is added to what is drawn for queries and
+            keys (after Trockman and Kolter 2023, arXiv 2305.09828). A small encoder then begins to learn from
+            context in far fewer steps.
 
     Raises:
         InputError: A value is out of its range, or sizes do not fit each other.
@@ -94,6 +100,7 @@ class DecoupledConfig(PretrainedConfig):
     max_position_embeddings: int = 512
     type_vocab_size: int = 2
     initializer_range: float = 0.02
+    start: str = "normal"
     layer_norm_eps: float = 1e-12
     pad_token_id: int | None = 0
     bos_token_id: int | None = 2
@@ -151,6 +158,7 @@ class DecoupledConfig(PretrainedConfig):
         for name, choices in (
             ("coupling", get_args(Coupling)),
             ("input_kind", get_args(InputKind)),
+            ("start", get_args(Start)),
             ("hidden_act", tuple(ACT2FN)),
         ):
             if getattr(self, name) not in choices:

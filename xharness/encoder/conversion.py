@@ -79,6 +79,7 @@ _OWN_KEYS = (
     "define_depth",
     "define_groups",
     "freeze_input_embedding",
+    "start",
     "input_projection",
 )
 #: Keys that a conversion decides anew.

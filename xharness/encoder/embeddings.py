@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from transformers import initialization
 
 from xharness.encoder.configuration import DecoupledConfig
 from xharness.encoder.define import DefineUnit
@@ -34,6 +35,22 @@ class PieceTable(nn.Embedding):
         super().register_parameter(name, param)
 
 
+class PositionTable(nn.Embedding):
+    """A learned vector for each position."""
+
+    def start_sinusoidal(self, deviation: float) -> None:
+        """Set the vectors to sines and cosines of geometric wavelengths from 2 pi to 10,000 times 2 pi.
+
+        Args:
+            deviation: Of all values; those of sines and cosines are the root of a half.
+        """
+        positions, width = self.weight.shape
+        columns = torch.arange(width)
+        angles = torch.arange(positions)[:, None] / 10_000 ** ((columns - columns % 2) / width)
+        waves = torch.where(columns % 2 == 0, angles.sin(), angles.cos())
+        initialization.copy_(self.weight, waves * deviation * 2**0.5)  # spares loaded weights
+
+
 class InputEmbeddings(nn.Module):
     """Vectors of pieces, positions and token types, summed and normalised at the width of the input embeddings.
 
@@ -59,7 +76,7 @@ class InputEmbeddings(nn.Module):
                 config.define_groups,
                 width,
             )
-        self.position_embeddings = nn.Embedding(config.max_position_embeddings, width)
+        self.position_embeddings = PositionTable(config.max_position_embeddings, width)
         self.token_type_embeddings = nn.Embedding(config.type_vocab_size, width)
         self.LayerNorm = nn.LayerNorm(width, eps=config.layer_norm_eps)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)

@@ -10,10 +10,10 @@ from transformers import PreTrainedModel
 from transformers.activations import ACT2FN
 from transformers.modeling_outputs import BaseModelOutputWithPooling, MaskedLMOutput
 
-from xharness.encoder.blocks import Blocks
+from xharness.encoder.blocks import Blocks, MatchingMap
 from xharness.encoder.configuration import DecoupledConfig
 from xharness.encoder.define import GroupLinear
-from xharness.encoder.embeddings import InputEmbeddings
+from xharness.encoder.embeddings import InputEmbeddings, PositionTable
 from xharness.encoder.masked_lm_loss import masked_lm_loss
 
 #: The label of positions that are not predicted, as in transformers.
@@ -34,11 +34,15 @@ class DecoupledPreTrainedModel(PreTrainedModel):
     _no_split_modules = ["Block"]
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Draw weights as BERT does: normal, biases zero, normalisations one."""
+        """Draw weights as BERT does: normal, biases zero, normalisations one; positions as configured."""
         if isinstance(module, GroupLinear):
             module.reset()
+        elif isinstance(module, PositionTable) and self.config.start == "local":
+            module.start_sinusoidal(2 * self.config.initializer_range)
         else:
             super()._init_weights(module)
+            if isinstance(module, MatchingMap) and self.config.start == "local":
+                module.start_matching()
 
 
 class DecoupledModel(DecoupledPreTrainedModel):

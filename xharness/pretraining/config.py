@@ -70,6 +70,7 @@ class EncoderSettings(SpecModel):
     attention_probs_dropout_prob: float = Field(default=0.0, ge=0, lt=1)
     max_position_embeddings: int = Field(default=512, ge=3)
     initializer_range: float = Field(default=0.02, gt=0, allow_inf_nan=False)
+    start: Literal["normal", "local"] = "normal"
 
 
 class PretrainingConfig(SpecModel):
