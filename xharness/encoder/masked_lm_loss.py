@@ -25,7 +25,7 @@ class Sizes:
     block: int
 
 
-CPU_SIZES = Sizes(chunk=96 * 2**20, block=5 * 2**19)
+CPU_SIZES = Sizes(chunk=160 * 2**20, block=5 * 2**19)
 GPU_SIZES = Sizes(chunk=2**30, block=2**28)
 
 
