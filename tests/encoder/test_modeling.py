@@ -74,7 +74,7 @@ def names_in_graph(result: torch.Tensor) -> str:
 def test_attention_may_start_local(tmp_path: Path) -> None:
     """Waves of twice the deviation as positions; 0.7 times the identity added to queries and keys."""
     config = tiny_config(start="local", initializer_range=0.05)
-    model = DecoupledModel(config)
+    model: Any = DecoupledModel(config)
     table = model.embeddings.position_embeddings.weight.detach()
     width = table.shape[1]
     for position, pair in ((0, 0), (3, 0), (5, 1), (7, width // 2 - 1)):

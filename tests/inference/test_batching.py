@@ -48,6 +48,28 @@ def test_no_two_neighbouring_batches_would_fit_in_one(values: list[int], tokens:
         assert lengths[first].min() >= lengths[second].max()
 
 
+@given(lengths_lists, st.integers(1, 200), st.integers(0, 40))
+def test_a_batch_is_closed_before_its_padding_grows_too_large(
+    values: list[int], tokens: int, most: int
+) -> None:
+    lengths = np.array(values, np.int64)
+    batches = length_batches(lengths, tokens, most_padding=most)
+    assert sorted(row for batch in batches for row in batch.tolist()) == list(range(len(values)))
+    for first, second in pairwise(batches):
+        longest = lengths[first].max()
+        padding = int(np.sum(longest - lengths[first]))
+        assert padding <= most
+        full = (len(first) + 1) * max(longest, 1) > tokens or len(first) == MAX_ROWS
+        assert full or padding + longest - lengths[second[0]] > most
+
+
+def test_padding_closes_batches_of_known_lengths() -> None:
+    lengths = np.array([4, 9, 10, 3, 10])
+    # 10, 10 and 9 leave one piece of padding; 4 would leave seven. 4 and 3 go together.
+    batches = length_batches(lengths, 100, most_padding=6)
+    assert [batch.tolist() for batch in batches] == [[2, 4, 1], [0, 3]]
+
+
 def test_short_windows_are_held_to_a_number_of_rows() -> None:
     batches = length_batches(np.ones(MAX_ROWS + 1, np.int64), 10**9)
     assert [len(batch) for batch in batches] == [MAX_ROWS, 1]

@@ -8,12 +8,18 @@ import torch
 from xharness.tasks.encoding import Encoding
 from xharness.tasks.pieces import IndexArray, ranges
 
+#: Part of a prediction batch that may be padding. A further batch costs less than that much of one.
+PADDING_SHARE = 16
+
 #: Windows in one batch, however short they are: bounds the logits' memory.
 MAX_ROWS = 512
 
 
 def length_batches(
-    lengths: IndexArray, tokens: int, rows: IndexArray | None = None
+    lengths: IndexArray,
+    tokens: int,
+    rows: IndexArray | None = None,
+    most_padding: int | None = None,
 ) -> list[IndexArray]:
     """Group windows, longest first, so that rows x longest stays within ``tokens``.
 
@@ -24,12 +30,17 @@ def length_batches(
         lengths: Pieces of every window.
         tokens: Padded pieces in a batch.
         rows: The windows to group; all of them where absent.
+        most_padding: Pieces of padding after which a batch is closed before it is full; any number where absent.
     """
     rows = np.arange(len(lengths)) if rows is None else rows
     order = rows[np.argsort(-lengths[rows], kind="stable")]
     batches, at = [], 0
     while at < len(order):
-        size = int(np.clip(tokens // max(int(lengths[order[at]]), 1), 1, MAX_ROWS))
+        longest = int(lengths[order[at]])
+        size = int(np.clip(tokens // max(longest, 1), 1, MAX_ROWS))
+        if most_padding is not None:
+            padding = np.cumsum(longest - lengths[order[at : at + size]])
+            size = int(np.searchsorted(padding, most_padding, side="right"))
         batches.append(order[at : at + size])
         at += size
     return batches

@@ -25,11 +25,13 @@ class Device:
         name: ``cpu``, ``cuda`` or ``mps``.
         dtype: Format of matrix products; weights and optimizer state stay in float32.
         tokens: Padded pieces in one micro-batch.
+        processes: Processes that fine-tune together, each on a device of its own or a share of the CPUs.
     """
 
     name: str
     dtype: DType
     tokens: int
+    processes: int = 1
 
     @property
     def torch(self) -> torch.device:
@@ -40,14 +42,20 @@ class Device:
         """Return what a record says of it."""
         model = torch.cuda.get_device_name() if self.name == "cuda" else self.name
         threads = torch.get_num_threads() if self.name == "cpu" else 0
-        return {"device": model, "dtype": self.dtype, "threads": threads, "tokens": self.tokens}
+        told: dict[str, str | int] = {"device": model, "dtype": self.dtype, "threads": threads}
+        told["tokens"] = self.tokens
+        if self.processes > 1:
+            told["processes"] = self.processes
+        return told
 
     def autocast(self) -> AbstractContextManager[object]:
         """Return the context in which forward passes run."""
         return torch.amp.autocast(self.name, torch.bfloat16, enabled=self.dtype == "bfloat16")
 
 
-def choose_device(name: str = "auto", dtype: str = "auto", tokens: int | None = None) -> Device:
+def choose_device(
+    name: str = "auto", dtype: str = "auto", tokens: int | None = None, processes: int = 1
+) -> Device:
     """Choose a device: a GPU where there is one, bfloat16 where a GPU has it.
 
     A CPU computes in float32 unless asked otherwise, so that its scores do not depend on the processor's model.
@@ -74,4 +82,9 @@ def choose_device(name: str = "auto", dtype: str = "auto", tokens: int | None = 
         )
     if tokens is None:
         tokens = CPU_TOKENS if name == "cpu" else GPU_TOKENS
-    return Device(name, "bfloat16" if dtype == "bfloat16" else "float32", tokens)
+    if name == "cuda" and processes > torch.cuda.device_count():
+        raise InputError(
+            f"{processes} processes need as many GPUs, and {torch.cuda.device_count()} are here",
+            where="--processes",
+        )
+    return Device(name, "bfloat16" if dtype == "bfloat16" else "float32", tokens, processes)

@@ -1,8 +1,8 @@
-"""From windows to decisions: classes, tags, spans and sentence vectors. Deterministic for any batch size."""
+"""From windows to decisions: classes, tags, spans and sentence vectors; batches change them by rounding alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy.typing as npt
 import torch
 
 from xharness.errors import InputError
-from xharness.inference.batching import collate, length_batches
+from xharness.inference.batching import PADDING_SHARE, collate, length_batches
 from xharness.inference.choice_scores import choice_scores
 from xharness.inference.device import Device
+from xharness.inference.needed_positions import only_needed
 from xharness.inference.progress import Progress
+from xharness.inference.streams import each_batch
 from xharness.tasks.encoding import Encoding
 from xharness.tasks.multiple_choice import ChoiceEncoding
 from xharness.tasks.pair_classification import PairEncoding
@@ -24,14 +26,24 @@ from xharness.tasks.tagging import TaggingEncoding, batch_positions
 Indices = npt.NDArray[np.int64]
 
 
-def _batches(
-    model: Any, encoding: Encoding, device: Device, progress: Progress
-) -> Iterator[tuple[IndexArray, dict[str, torch.Tensor]]]:
+#: Does what is to be done with the rows of one batch and its inputs.
+Work = Callable[[IndexArray, dict[str, torch.Tensor]], None]
+
+
+def _for_each_batch(
+    model: Any, encoding: Encoding, device: Device, progress: Progress, work: Work
+) -> None:
     model.eval()
     progress.start(len(encoding))
     pad_id = int(model.config.pad_token_id or 0)
-    for rows in length_batches(encoding.lengths, device.tokens):
-        yield rows, collate(encoding, rows, pad_id, device.torch)
+    batches = length_batches(
+        encoding.lengths, device.tokens, most_padding=device.tokens // PADDING_SHARE
+    )
+
+    def of(rows: IndexArray) -> None:
+        work(rows, collate(encoding, rows, pad_id, device.torch))
+
+    for rows in each_batch(device, batches, of):
         progress.advance(len(rows))
 
 
@@ -52,48 +64,59 @@ def _highest(logits: torch.Tensor) -> Indices:
     return highest
 
 
-@torch.inference_mode()
 def predict_classes(
     model: Any, encoding: PairEncoding, device: Device, progress: Progress
 ) -> Indices:
     """Return the class index of each pair, (pairs,)."""
     classes = np.empty(len(encoding), np.int64)
-    for rows, inputs in _batches(model, encoding, device, progress):
-        with device.autocast():
-            logits = model(**inputs).logits  # (batch, classes)
-        classes[rows] = _highest(logits)
+    with only_needed(model) as needed:
+
+        def decide(rows: IndexArray, inputs: dict[str, torch.Tensor]) -> None:
+            if needed.works:
+                needed.first()
+            with device.autocast():
+                logits = model(**inputs).logits  # (batch, classes)
+            classes[rows] = _highest(logits)
+
+        _for_each_batch(model, encoding, device, progress, decide)
     return classes
 
 
-@torch.inference_mode()
 def predict_choices(
     model: Any, encoding: ChoiceEncoding, device: Device, progress: Progress
 ) -> Indices:
     """Return the index of the chosen answer of each example, (examples,); the first of equals."""
     chosen = np.empty(len(encoding), np.int64)
-    for rows, inputs in _batches(model, encoding, device, progress):
+
+    def decide(rows: IndexArray, inputs: dict[str, torch.Tensor]) -> None:
         with device.autocast():
             scores = choice_scores(model, inputs, encoding.choices[rows])
         chosen[rows] = _highest(scores)
+
+    _for_each_batch(model, encoding, device, progress, decide)
     return chosen
 
 
-@torch.inference_mode()
 def predict_tags(
     model: Any, encoding: TaggingEncoding, device: Device, progress: Progress
 ) -> Indices:
     """Return the tag index of each word, (words,), from the word's first piece."""
     tags = np.empty(len(encoding.labels), np.int64)
-    for rows, inputs in _batches(model, encoding, device, progress):
-        row, position, word = batch_positions(encoding, rows)
-        with device.autocast():
-            logits = model(**inputs).logits  # (batch, length, tags)
-        first = logits[torch.from_numpy(row), torch.from_numpy(position)]
-        tags[word] = _highest(first)
+    with only_needed(model) as needed:
+
+        def decide(rows: IndexArray, inputs: dict[str, torch.Tensor]) -> None:
+            row, position, word = batch_positions(encoding, rows)
+            at = torch.from_numpy(row), torch.from_numpy(position)
+            if needed.works:
+                needed.at(*at)
+            with device.autocast():
+                logits = model(**inputs).logits  # (1, words, tags), or (batch, length, tags)
+            tags[word] = _highest(logits[0] if needed.works else logits[at])
+
+        _for_each_batch(model, encoding, device, progress, decide)
     return tags
 
 
-@torch.inference_mode()
 def predict_spans(
     model: Any,
     encoding: QuestionEncoding,
@@ -106,7 +129,8 @@ def predict_spans(
     """Return each window's best span: score, first and last position in the window, each (windows,)."""
     scores = np.empty(len(encoding), np.float32)
     starts, ends = np.empty(len(encoding), np.int64), np.empty(len(encoding), np.int64)
-    for rows, inputs in _batches(model, encoding, device, progress):
+
+    def decide(rows: IndexArray, inputs: dict[str, torch.Tensor]) -> None:
         with device.autocast():
             output = model(**inputs)
         allowed = _allowed_positions(encoding, rows, output.start_logits.shape[1])
@@ -118,6 +142,8 @@ def predict_spans(
             max_answer_length=max_answer_length,
         )
         scores[rows], starts[rows], ends[rows] = (tensor.cpu().numpy() for tensor in best)
+
+    _for_each_batch(model, encoding, device, progress, decide)
     return scores, starts, ends
 
 
@@ -179,7 +205,6 @@ def best_spans(
     return score, start[rows, flat // count], end[rows, flat % count]
 
 
-@torch.inference_mode()
 def embed_sentences(
     model: Any,
     encoding: Encoding,
@@ -203,7 +228,8 @@ def embed_sentences(
     """
     vectors = np.empty((len(encoding), int(model.config.hidden_size)), np.float32)
     before, after = specials
-    for rows, inputs in _batches(model, encoding, device, progress):
+
+    def embed(rows: IndexArray, inputs: dict[str, torch.Tensor]) -> None:
         with device.autocast():
             states = model(**inputs, output_hidden_states=True).hidden_states[layer].float()
         if pooling == "first_token":
@@ -216,4 +242,6 @@ def embed_sentences(
             weights = kept.to(states.dtype)[:, :, None]  # (batch, length, 1)
             pooled = (states * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
         vectors[rows] = pooled.cpu().numpy()
+
+    _for_each_batch(model, encoding, device, progress, embed)
     return vectors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +17,12 @@ from xharness.data.examples import Bitext, Split
 from xharness.errors import InputError
 from xharness.files import write_json
 from xharness.finetuning.dev_score import chance_score, dev_score, judged
+from xharness.finetuning.group import own_group
+from xharness.finetuning.together import train_together
 from xharness.finetuning.training import TrainingReport, train
 from xharness.inference.device import Device
 from xharness.inference.memory import memory_told, with_less_memory
+from xharness.inference.packed_layers import load_packed
 from xharness.inference.prediction import embed_sentences
 from xharness.inference.progress import Progress, Silent
 from xharness.models.adapter import ModelInfo
@@ -38,13 +42,43 @@ from xharness.specs.recipe import Settings
 from xharness.specs.task import TaskSpec
 from xharness.tasks import retrieval
 from xharness.tasks.encoding import Encoding
-from xharness.tasks.predictions import Predictions
+from xharness.tasks.predictions import Predictions, joined
 
 #: Candidates that a ranking holds; mAP@20 looks at no more.
 RANKED_CANDIDATES = 20
 
+#: Test examples that are encoded and predicted at one time: bounds memory, not results.
+PART_EXAMPLES = 16_384
+
 #: Settings that decide an encoding.
 _ENCODING_SETTINGS = {"max_length", "doc_stride", "max_query_length"}
+
+
+def _parts(split: Split) -> Iterator[tuple[Split, tuple[str, ...]]]:
+    """Yield a split in parts of ``PART_EXAMPLES``, each with what tells it from the others in the cache."""
+    count = len(split)
+    if count <= PART_EXAMPLES:
+        yield split, ()
+        return
+    for at in range(0, count, PART_EXAMPLES):
+        examples = split.examples[at : at + PART_EXAMPLES]
+        yield replace(split, examples=examples), (f"{at} of {count}",)
+
+
+def _finetune_part(
+    reference: str,
+    task: TaskSpec,
+    train_split: Split,
+    dev: Split | None,
+    settings: Settings,
+    seed: int,
+    into: Path,
+    device: Device,
+    progress: Progress,
+) -> TrainingReport:
+    """Fine-tune as one of several processes."""
+    adapter = TransformersAdapter(reference, device)
+    return adapter._finetune_here(task, train_split, dev, settings, seed, into, progress)
 
 
 class TransformersAdapter:
@@ -78,8 +112,27 @@ class TransformersAdapter:
         progress: Progress,
     ) -> TrainingReport:
         """Fine-tune and leave model, tokenizer and ``training.json`` in the folder ``into``."""
+        if self.device.processes > 1:
+            self._encode(task, train_split, settings)  # once, for all to read from the cache
+            parts = (self.reference, task, train_split, dev, settings, seed, into)
+            return train_together(_finetune_part, parts, self.device, progress)
+        return self._finetune_here(task, train_split, dev, settings, seed, into, progress)
+
+    def _finetune_here(
+        self,
+        task: TaskSpec,
+        train_split: Split,
+        dev: Split | None,
+        settings: Settings,
+        seed: int,
+        into: Path,
+        progress: Progress,
+    ) -> TrainingReport:
+        """Fine-tune in this process; the first of several writes what they trained."""
         with memory_told(self.device):
             report, model = self._train(task, train_split, dev, settings, seed, progress)
+        if own_group(self.device.torch).index:
+            return report
         save_checkpoint(model, self._tokenizer, into)
         # Without its seconds: the same training leaves the same bytes, so what rests on them is not done again.
         told = {name: value for name, value in asdict(report).items() if name != "seconds"}
@@ -132,13 +185,30 @@ class TransformersAdapter:
             if task.kind == "retrieval":
                 return self._retrieve(task, split, settings, progress, dev)
             if "head" not in self._models:
-                self._models["head"] = load_as_is(self.reference, task).to(self.device.torch)
+                self._models["head"] = load_packed(
+                    lambda: load_as_is(self.reference, task), self.device
+                )
             return self._predict_with(self._models["head"], task, split, settings, progress)
 
     def _predict_with(
         self, model: Any, task: TaskSpec, split: Split, settings: Settings, progress: Progress
     ) -> Predictions:
-        encoding = self._encode(task, split, settings)
+        parts = [
+            self._predict_part(model, task, part, span, settings, progress)
+            for part, span in _parts(split)
+        ]
+        return joined(parts)
+
+    def _predict_part(
+        self,
+        model: Any,
+        task: TaskSpec,
+        split: Split,
+        span: tuple[str, ...],
+        settings: Settings,
+        progress: Progress,
+    ) -> Predictions:
+        encoding = self._encode(task, split, settings, span)
         decide = HEADED_KINDS[task.kind].decide
         found, halvings = with_less_memory(
             self.device,
@@ -149,7 +219,9 @@ class TransformersAdapter:
         counts = Counter({**encoding.counts, "memory_halvings": halvings})
         return replace(found, counts=found.counts + counts)
 
-    def _encode(self, task: TaskSpec, split: Split, settings: Settings) -> Encoding:
+    def _encode(
+        self, task: TaskSpec, split: Split, settings: Settings, span: tuple[str, ...] = ()
+    ) -> Encoding:
         values = settings.model_dump(include=_ENCODING_SETTINGS)
         # How the files are read is part of the key: a reader's options change examples without changing files.
         reading = task.sources.model_dump_json()
@@ -157,7 +229,7 @@ class TransformersAdapter:
         kind = HEADED_KINDS[task.kind]
         return cached(
             kind.encoding,
-            (*key, reading, *task.labels),
+            (*key, reading, *task.labels, *span),
             lambda: kind.encode(split.examples, task, self._pieces, settings),
         )
 
@@ -233,8 +305,10 @@ class TransformersAdapter:
         """Return the encoder with its blocks up to ``layer``; those above are never computed."""
         name = f"encoder-{layer}"
         if name not in self._models:
-            encoder = load_encoder(self.reference, layer if layer < self._layers else None)
-            self._models[name] = encoder.to(self.device.torch)
+            layers = layer if layer < self._layers else None
+            self._models[name] = load_packed(
+                lambda: load_encoder(self.reference, layers), self.device
+            )
         return self._models[name]
 
     # -- description ------------------------------------------------------------------------------------

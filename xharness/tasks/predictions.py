@@ -49,6 +49,24 @@ class Predictions:
     details: dict[str, float | str | list[float]] = field(default_factory=dict)
 
 
+def joined(parts: Sequence[Predictions]) -> Predictions:
+    """Return the predictions of a split's parts, in order, as one; the first part's details hold.
+
+    Only kinds whose decisions rest on single examples are predicted in parts.
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    counts = sum((part.counts for part in parts), Counter[str]())
+    if isinstance(first.values, dict):
+        answers: dict[str, str] = {}
+        for part in parts:
+            answers.update(cast(dict[str, str], part.values))
+        return Predictions(answers, counts, first.details)
+    values = [value for part in parts for value in cast(Sequence[str], part.values)]
+    return Predictions(values, counts, first.details)
+
+
 def prediction_text(task: TaskSpec, predictions: Predictions) -> str:
     """Return the content of a prediction file."""
     values = predictions.values

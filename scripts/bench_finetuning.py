@@ -1,0 +1,269 @@
+"""Fine-tuning our way, as the official scripts do it, and by transformers' Trainer: the same start, data, numbers.
+
+    python scripts/bench_finetuning.py --model DIR --data DIR [--examples N] [--seeds 1,2] [--json FILE]
+
+The ways run in turn, each in a process of its own, once a seed, on POS, XNLI and SQuAD for one epoch; ``--examples``
+counts training examples, questions a quarter of that. Every way takes steps of the recipe's 32 windows: ours and the
+Trainer at once or in micro-batches, the official way in eights (questions in fours). The official way is timed on a
+quarter of the examples. A whole task is everything from examples in memory to the last step, tokenising too; examples a
+second are those of the steps. The share of the peak counts three times the arithmetic that encoding needs.
+
+What may be chosen freely and what may not: a step's windows and their number are the recipe's, and every example is
+seen once an epoch in an order that the seed decides. Ours puts windows of like length into one step, within pools of
+32 steps; the official sampler draws a step's windows at random. This is the one difference of protocol, and ``scores``
+shows what it does to accuracy and F1 on English.
+
+At the end the time from ``xharness run`` to the first optimizer step is taken, with the encodings cached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from speed.materials import TASKS
+from speed.measuring import Row, in_own_process, seconds
+from tabulate import tabulate
+
+WAYS = ("ours", "official", "common-32")
+
+#: What is to be reached on two cores, as a multiple of the way's examples a second.
+TARGETS = {"official": 2.5, "common-32": 1.3}
+
+#: Seconds within which a run should take its first step.
+FIRST_STEP = 15.0
+
+#: Test examples in English that the checkpoints are scored on.
+SCORED = 400
+
+
+def main() -> None:
+    """Run the ways in turn and print their figures and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--model", type=Path, required=True, help="checkpoint folder")
+    parser.add_argument("--data", type=Path, required=True, help="data in the official layout")
+    parser.add_argument("--examples", type=int, default=640, help="training examples (640)")
+    parser.add_argument("--seeds", default="1,2", help="one round each (1,2)")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path, help="file for all figures")
+    parser.add_argument("--way", help=argparse.SUPPRESS)
+    parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--first-step", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.first_step:
+        _run_to_first_step(arguments.first_step)
+    elif arguments.way:
+        print(json.dumps(_rows_of(arguments)))
+    else:
+        _compare(arguments)
+
+
+def _compare(arguments: argparse.Namespace) -> None:
+    found: dict[str, list[Row]] = {way: [] for way in WAYS}
+    common = ["--model", str(arguments.model), "--data", str(arguments.data)]
+    common += ["--examples", str(arguments.examples)]
+    for seed in arguments.seeds.split(","):
+        for way in WAYS:
+            own = [*common, "--way", way, "--seed", seed]
+            found[way] += in_own_process(__file__, own, arguments.threads)
+    rows = [
+        {"way": way, "task": task, **_median([r for r in runs if r["task"] == task])}
+        for way, runs in found.items()
+        for task in TASKS
+    ]
+    _print_rows(rows)
+    ratios = _ratios(rows)
+    scores = _scores(found)
+    first = _seconds_to_first_step(arguments)
+    print(
+        f"from xharness run to the first step, encodings cached: {first:.1f} s (wanted {FIRST_STEP:.0f})"
+    )
+    if arguments.json:
+        result = {
+            "rows": rows,
+            "runs": found,
+            "ratios": ratios,
+            "scores": scores,
+            "first_step_seconds": first,
+        }
+        arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def _median(runs: list[Row]) -> Row:
+    numbers = [key for key, value in runs[0].items() if isinstance(value, int | float)]
+    return {key: statistics.median(run[key] for run in runs) for key in numbers}
+
+
+def _print_rows(rows: list[Row]) -> None:
+    table = [
+        [
+            row["task"],
+            row["way"],
+            int(row["examples"]),
+            f"{row['examples'] / row['step_seconds']:.1f}",
+            f"{row['whole_seconds']:.1f}",
+            f"{row['whole_seconds'] - row['step_seconds']:.1f}",
+            f"{row['peak_mib']:.0f}",
+            f"{row['flops'] / row['step_seconds'] / 1e9:.0f}",
+            f"{100 * row['flops'] / row['step_seconds'] / row['product']:.0f} %",
+        ]
+        for task in TASKS
+        for row in rows
+        if row["task"] == task
+    ]
+    header = ["task", "way", "examples", "examples/s", "whole task s", "of it before and after"]
+    header += ["peak MiB", "GFLOP/s", "of peak"]
+    print(tabulate(table, header, disable_numparse=True))
+
+
+def _ratios(rows: list[Row]) -> dict[str, dict[str, float]]:
+    speed = {(r["way"], r["task"]): r["examples"] / r["step_seconds"] for r in rows}
+    ratios = {}
+    for way, wanted in TARGETS.items():
+        by_task = {task: speed["ours", task] / speed[way, task] for task in TASKS}
+        by_task["geometric mean"] = statistics.geometric_mean(by_task.values())
+        ratios[way] = by_task
+        cells = ", ".join(f"{name} {value:.2f}" for name, value in by_task.items())
+        print(f"examples a second: times the {way} way: {cells} (wanted {wanted})")
+    return ratios
+
+
+def _scores(found: dict[str, list[Row]]) -> dict[str, dict[str, list[float]]]:
+    """Print and return the scores of the two ways that trained on all examples, a value a seed."""
+    scores: dict[str, dict[str, list[float]]] = {}
+    for task in TASKS:
+        scores[task] = {
+            way: [row["score"] for row in found[way] if row["task"] == task]
+            for way in WAYS
+            if way != "official"
+        }
+        cells = "; ".join(
+            f"{way} {', '.join(f'{score:.1f}' for score in values)}"
+            for way, values in scores[task].items()
+        )
+        print(f"{task}, score in English by seed, percent: {cells}")
+    return scores
+
+
+def _seconds_to_first_step(arguments: argparse.Namespace) -> float:
+    """Start a run on the whole POS training set twice and return how long the second takes to its first step."""
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in ("first", "second"):
+            run = ["run", "--model", str(arguments.model), "--task", "udpos", "--device", "cpu"]
+            run += [
+                "--data",
+                str(arguments.data),
+                "--recipe",
+                "short",
+                "--output",
+                f"{folder}/{turn}",
+            ]
+            command = [
+                sys.executable,
+                __file__,
+                "--model",
+                "-",
+                "--data",
+                "-",
+                "--first-step",
+                *run,
+            ]
+            began = time.time()
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                check=False,
+                env={**os.environ, "XHARNESS_CACHE": f"{folder}/cache"},
+            )
+            if done.returncode:
+                sys.exit(f"{' '.join(run)} did not come to its first step:\n{done.stderr}")
+    return float(done.stdout.splitlines()[-1]) - began
+
+
+def _run_to_first_step(arguments: list[str]) -> None:
+    """Run xharness up to its first optimizer step, print the time of day and end."""
+    from torch.optim.optimizer import register_optimizer_step_post_hook
+
+    from xharness.cli import main as xharness
+
+    def end(*_: Any) -> None:
+        sys.stdout.write(f"\n{time.time()}\n")
+        sys.stdout.flush()
+        os._exit(0)
+
+    register_optimizer_step_post_hook(end)
+    sys.argv = ["xharness", *arguments]
+    xharness()
+    sys.exit(1)
+
+
+# -- in a process of its own --------------------------------------------------------------------------------
+
+
+def _rows_of(arguments: argparse.Namespace) -> list[Row]:
+    import torch
+
+    torch.set_num_threads(arguments.threads)
+    return [_measured(arguments, task) for task in TASKS]
+
+
+def _measured(arguments: argparse.Namespace, task: str) -> Row:
+    from speed.materials import material, needed_flops
+    from speed.measuring import Peak, best_product
+    from speed.opening import open_way
+
+    from xharness.models.checkpoints import save_checkpoint
+
+    official = arguments.way == "official"
+    count = max(arguments.examples // (4 if official else 1), 32)
+    found = material(task, arguments.data, SCORED, count, ("en",))
+    checkpoint = str(arguments.model)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        products = [best_product()]
+        peak = Peak()
+        way = open_way(arguments.way, checkpoint, found, folder, arguments.seed)
+        began = seconds()
+        ends = way.train(found.train, arguments.seed)
+        whole = seconds() - began
+        highest = peak.mib()
+        products.append(best_product())
+        tuned = folder / "finetuned"
+        if arguments.way.startswith("common"):
+            save_checkpoint(way.model, way.tokenizer, tuned)
+        score = 0.0 if official else _score(tuned, found, folder)
+    return {
+        "task": task,
+        "examples": len(found.train),
+        "step_seconds": ends[-1] - ends[0],
+        "whole_seconds": whole,
+        "peak_mib": highest,
+        "product": max(products),
+        "flops": 3 * needed_flops(checkpoint, found, [found.train]),
+        "score": score,
+    }
+
+
+def _score(checkpoint: Path, found: Any, folder: Path) -> float:
+    """Return a fine-tuned checkpoint's score on the English test examples, in percent, ours doing the prediction."""
+    from speed.our_way import OurWay
+
+    from xharness.finetuning.dev_score import dev_score
+    from xharness.tasks.predictions import Predictions
+
+    way = OurWay(str(checkpoint), found, folder / "scoring")
+    split = found.splits[0]
+    return dev_score(found.task, split, Predictions(way.predict(split)))
+
+
+if __name__ == "__main__":
+    main()

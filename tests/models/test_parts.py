@@ -1,0 +1,41 @@
+"""A split predicted in parts gives what it gives whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from xharness.data.examples import TaggingExample
+from xharness.inference.progress import Silent
+from xharness.models import transformers
+from xharness.models.adapter import open_model
+
+from .tiny_tasks import HEADED, TRAIN, WIDE, settings, split_of
+
+
+@pytest.mark.parametrize("kind", HEADED)
+def test_parts_join_to_the_whole(
+    kind: str,
+    checkpoint: Callable[[str], Path],
+    own_cache: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task, split = HEADED[kind], TRAIN[kind]()
+    (tmp_path / "tuned").mkdir()
+    adapter = open_model(str(checkpoint("xlm-roberta")), WIDE)
+    recipe = settings(epochs=2)
+    adapter.finetune(task, split, None, recipe, 1, tmp_path / "tuned", Silent())
+    adapter = adapter.finetuned(task, tmp_path / "tuned")
+    if kind == "tags":  # counts of the parts are added up
+        sentences = [e for e in split.examples if isinstance(e, TaggingExample)]
+        split = split_of(task, [replace(e, words=("", *e.words[1:])) for e in sentences])
+    whole = adapter.predict(task, split, recipe, Silent())
+    monkeypatch.setattr(transformers, "PART_EXAMPLES", 4)
+    for _ in range(2):  # encoded, and from the cache
+        assert adapter.predict(task, split, recipe, Silent()) == whole
+    if kind == "tags":
+        assert whole.counts["words_without_pieces"] == len(split)
