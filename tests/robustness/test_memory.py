@@ -17,6 +17,7 @@ from tests.models.tiny_tasks import HEADED, PAIRS, TRAIN, WIDE, pairs, settings
 from tests.small_run import command
 from xharness.errors import InputError
 from xharness.finetuning import training
+from xharness.finetuning.group import Group
 from xharness.inference import prediction
 from xharness.inference.memory import with_less_memory
 from xharness.inference.progress import Silent
@@ -49,7 +50,9 @@ def scarce(monkeypatch: pytest.MonkeyPatch, module: Any, tokens: int) -> list[in
 
 def gradient(model: Any, encoding: Encoding, tokens: int) -> tuple[dict[str, Any], float, int]:
     """Return the gradient of one step over a whole encoding, its loss, and how often the budget was halved."""
-    step = partial(training._step, model, encoding, np.arange(len(encoding)), Accelerator(cpu=True))
+    alone = Group(1, 0, torch.device("cpu"))
+    accelerator = Accelerator(cpu=True)
+    step = partial(training._step, model, encoding, np.arange(len(encoding)), alone, accelerator)
     loss, halvings = with_less_memory(replace(WIDE, tokens=tokens), step)
     found = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
     return found, loss, halvings

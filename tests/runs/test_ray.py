@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,7 +123,7 @@ def test_a_machine_without_the_data_is_named(cluster: TwoMachines, tmp_path: Pat
 def test_a_unit_that_fits_no_machine_is_refused(cluster: TwoMachines, tmp_path: Path) -> None:
     for changes, execution, message in (
         ({}, {"unit_cpus": 64}, "no machine of the cluster has 64 CPU .lower --unit-cpus"),
-        ({"device": "cuda"}, {}, "no machine of the cluster has 1 CPU and a GPU"),
+        ({"device": "cuda"}, {}, "no machine of the cluster has 1 CPU and 1 GPU"),
     ):
         chosen = Execution.checked(executor="ray", address=cluster.address, **execution)  # type: ignore[arg-type]
         small = {**CHANGES, "tasks": ("sample_retrieval",), **changes}
@@ -131,8 +132,8 @@ def test_a_unit_that_fits_no_machine_is_refused(cluster: TwoMachines, tmp_path: 
 
 
 def place(folder: Path, **changes: str) -> Place:
-    values = {"model": "sample", "data": "sample", "device": "cpu", "output": str(folder)}
-    return Place(**{**values, **changes}, dtype="float32", tokens=None)
+    plain = Place("sample", "sample", "cpu", "float32", tokens=None, output=str(folder))
+    return replace(plain, **changes)  # type: ignore[arg-type]
 
 
 def test_a_machine_tells_what_it_lacks(tmp_path: Path) -> None:

@@ -14,11 +14,12 @@ from rich.console import Console
 
 from tests.runs.comparing_runs import one_thread, record_texts
 from tests.small_run import command
+from xharness.errors import InputError
 from xharness.inference.device import Device
 from xharness.models.adapter import open_model
 from xharness.runs.execution import Execution
 from xharness.runs.jobs import Place, UnitJob
-from xharness.runs.plan import make_plan
+from xharness.runs.planning import make_plan
 from xharness.runs.unit_states import Outcome, UnitsDisplay, UnitState
 from xharness.runs.workers import Slot, Workers, slots_of, visible_gpus
 from xharness.sample import CHECKPOINT
@@ -33,6 +34,14 @@ def test_gpus_are_dealt_out_and_threads_divided() -> None:
     (slot,) = slots_of(1, [], 2)
     assert "CUDA_VISIBLE_DEVICES" not in slot.environment
     assert slots_of(4, [], 2)[0].environment["OMP_NUM_THREADS"] == "1"
+
+
+def test_processes_that_train_together_get_a_gpu_each() -> None:
+    slots = slots_of(2, ["0", "1", "2", "3"], 8, each=2)
+    assert [slot.environment["CUDA_VISIBLE_DEVICES"] for slot in slots] == ["0,1", "2,3"]
+    assert slots[1].name == "worker 2, GPU 2, 3"
+    with pytest.raises(InputError, match="3 processes need as many GPUs, and 2 are here"):
+        slots_of(1, ["0", "1"], 8, each=3)
 
 
 def test_gpus_keep_the_names_that_this_process_was_given(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,12 @@ def run(
         int | None,
         typer.Option(min=1, help="Padded pieces in a micro-batch; never changes a step."),
     ] = None,
+    processes: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Processes that fine-tune together, each with a GPU or a share of the CPUs."
+        ),
+    ] = 1,
     name: Annotated[
         str | None, typer.Option(help="Name of the model in tables; by default the reference's.")
     ] = None,
@@ -95,6 +101,7 @@ def run(
         device=device,
         dtype=dtype,
         tokens=tokens,
+        processes=processes,
         name=name,
         execution=execution,
     ).execute(dry_run=dry_run)

@@ -17,7 +17,9 @@ from accelerate.state import AcceleratorState
 from transformers import get_linear_schedule_with_warmup
 
 from xharness.errors import InputError
+from xharness.finetuning.group import Group, own_group
 from xharness.finetuning.objectives import decisions, summed_loss
+from xharness.inference.allocator import keep_freed_memory
 from xharness.inference.batching import collate, length_batches
 from xharness.inference.device import Device
 from xharness.inference.memory import smaller, with_less_memory
@@ -97,8 +99,13 @@ def train(
     began = time.monotonic()
     if not len(encoding):
         raise InputError("the training set is empty", mend="raise --limit-train")
+    if device.name == "cpu":
+        keep_freed_memory()  # else each step's gradients are mapped and cleared anew
     # Accelerate keeps the first format and device of a process and refuses others; a second training may differ.
     AcceleratorState._reset_state(reset_partial_state=True)
+    group = own_group(device.torch)
+    if group.index:
+        torch.manual_seed(seed + 1_000_003 * group.index)  # dropout of its own
     accelerator = Accelerator(
         mixed_precision="bf16" if device.dtype == "bfloat16" else "no", cpu=device.name == "cpu"
     )
@@ -115,15 +122,19 @@ def train(
     # A short training would end before its peak rate; the report holds what was used.
     warmup = min(warmup, total // 2)
     schedule = get_linear_schedule_with_warmup(optimizer, warmup, total)
-    model, optimizer = accelerator.prepare(model, optimizer)
+    # Processes add their gradients below: parts of a step differ in size, and accelerate's wrapper would average them.
+    model = accelerator.prepare_model(model, evaluation_mode=group.number > 1)
+    optimizer = accelerator.prepare(optimizer)
     every = settings.evaluate_every or steps_per_epoch
     best: tuple[float, int, dict[str, torch.Tensor] | None] = (-math.inf, total, None)
     losses, scores, halvings = [], [], 0
     model.train()
     progress.start(total)
     for step, rows in enumerate(_steps(encoding.lengths, settings.batch_size, total, seed), 1):
-        attempt = partial(_step, model, encoding, rows, accelerator)
+        attempt = partial(_step, model, encoding, rows, group, accelerator)
         loss, halved = with_less_memory(device, attempt)
+        loss = group.total(loss)
+        group.add_gradients(model.parameters())
         for _ in range(halved):
             device, halvings = smaller(device), halvings + 1
         losses.append(loss)
@@ -139,7 +150,7 @@ def train(
         if not all(bool(p.isfinite().all()) for p in model.parameters()):
             raise _diverged(f"weights are not finite after step {step} of {total}", seed)
         if evaluate is not None:
-            score = evaluate(model)
+            score = group.of_first(evaluate(model) if group.index == 0 else 0.0)
             scores.append((step, score))
             if score > best[0]:
                 best = (score, step, None if step == total else _copy(model))
@@ -163,13 +174,19 @@ def train(
 
 
 def _step(
-    model: Any, encoding: Encoding, rows: IndexArray, accelerator: Accelerator, device: Device
+    model: Any,
+    encoding: Encoding,
+    rows: IndexArray,
+    group: Group,
+    accelerator: Accelerator,
+    device: Device,
 ) -> float:
-    """Accumulate the gradient of one step's mean loss; return that loss."""
+    """Accumulate this process' part of the gradient of one step's mean loss; return its part of that loss."""
     model.zero_grad()
     count = max(decisions(encoding, rows), 1)
     total = 0.0
-    for micro in length_batches(encoding.lengths, device.tokens, rows):
+    own = rows[group.index :: group.number]
+    for micro in length_batches(encoding.lengths, device.tokens, own):
         inputs = collate(encoding, micro, int(model.config.pad_token_id or 0), device.torch)
         with accelerator.autocast():
             loss = summed_loss(model, encoding, micro, inputs) / count

@@ -11,7 +11,6 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain
-from threading import Thread
 from types import TracebackType
 from typing import Self
 
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from xharness.errors import InputError
+from xharness.orphans import end_with_parent
 from xharness.pretraining.shards import DType, TokenArray
 from xharness.pretraining.vocabulary import Vocabulary
 
@@ -102,18 +102,10 @@ def _start_process(rules: TokenRules) -> None:
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C reaches all; the main process alone tells of it
-    Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     # The processes share the cores; threads of each would only contend for them.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     _of_process = _Tokeniser(rules)
-
-
-def _end_with_parent() -> None:
-    """Wait for the main process to end; killed, it cannot tell its processes to."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def _tokenise(lines: list[str]) -> TokenBatch:

@@ -29,6 +29,7 @@ class Place:
         tokens: Padded pieces in a micro-batch.
         output: The run's folder, an absolute path.
         store: URL that results go through where machines share no folder.
+        processes: Processes that fine-tune together.
     """
 
     model: str
@@ -38,6 +39,7 @@ class Place:
     tokens: int | None
     output: str
     store: str | None = None
+    processes: int = 1
 
     def absolute(self) -> Place:
         """Return the place with paths that hold in any working folder."""

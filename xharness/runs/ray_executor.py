@@ -99,14 +99,17 @@ class Cluster:
             ray.shutdown()
 
     def _resources(self, place: Place) -> dict[str, float]:
-        """Return what a unit asks for: a GPU where it is to have one, and CPUs."""
+        """Return what a unit asks for: GPUs where it is to have them, one a process, and CPUs."""
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         gpus = place.device == "cuda" or (
             place.device == "auto" and any(node.get("GPU", 0) >= 1 for node in nodes)
         )
-        wanted = {"num_cpus": float(self.unit_cpus), "num_gpus": float(gpus)}
+        wanted = {
+            "num_cpus": float(self.unit_cpus),
+            "num_gpus": float(place.processes if gpus else 0),
+        }
         if not any(_fits(node, wanted) for node in nodes):
-            what = f"{self.unit_cpus} CPU" + (" and a GPU" if gpus else "")
+            what = f"{self.unit_cpus} CPU" + (f" and {place.processes} GPU" if gpus else "")
             raise InputError(
                 f"no machine of the cluster has {what}",
                 where=self.address,

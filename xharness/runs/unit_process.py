@@ -92,7 +92,7 @@ def carry_out(job: UnitJob, folder: Path, display: EventDisplay) -> None:
     """
     place = job.place
     source = place.open_source()
-    device = choose_device(place.device, place.dtype, place.tokens)
+    device = choose_device(place.device, place.dtype, place.tokens, place.processes)
     model = open_model(place.reference, device)
     if model.describe().weights_sha256 != job.plan.model.weights_sha256:
         raise InputError(

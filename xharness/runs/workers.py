@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from xharness.errors import InputError
 from xharness.runs.jobs import UnitJob
 from xharness.runs.launch import UnitProcess
 from xharness.runs.schedule import UnitQueue
@@ -30,14 +31,22 @@ class Slot:
     environment: dict[str, str]
 
 
-def slots_of(workers: int, gpus: Sequence[str], cpus: int) -> list[Slot]:
+def slots_of(workers: int, gpus: Sequence[str], cpus: int, each: int = 1) -> list[Slot]:
     """Share out a machine: GPUs in turn, CPU threads evenly.
 
     Args:
         workers: Number of workers.
         gpus: The GPUs, as ``CUDA_VISIBLE_DEVICES`` names them; more workers than GPUs share them.
         cpus: CPUs that this process may use.
+        each: GPUs of a worker, for the processes that fine-tune together in it.
+
+    Raises:
+        InputError: There are not so many GPUs.
     """
+    if gpus and each > len(gpus):
+        raise InputError(
+            f"{each} processes need as many GPUs, and {len(gpus)} are here", where="--processes"
+        )
     threads = str(max(1, cpus // workers))
     slots = []
     for number in range(workers):
@@ -48,9 +57,9 @@ def slots_of(workers: int, gpus: Sequence[str], cpus: int) -> list[Slot]:
             "RAYON_NUM_THREADS": threads,
         }
         if gpus:
-            gpu = gpus[number % len(gpus)]
-            environment["CUDA_VISIBLE_DEVICES"] = gpu
-            name += f", GPU {gpu}"
+            own = [gpus[(number * each + one) % len(gpus)] for one in range(each)]
+            environment["CUDA_VISIBLE_DEVICES"] = ",".join(own)
+            name += f", GPU {', '.join(own)}"
         slots.append(Slot(name, environment))
     return slots
 
