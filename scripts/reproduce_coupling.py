@@ -64,7 +64,10 @@ def main() -> None:
             for name in names:
                 if not (RESULTS / f"{name}-seed-{seed}.json").exists():
                     train_and_score(name, seed, arguments)
-    raw = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*-seed-*.json"))]
+    raw = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(RESULTS.glob("*-seed-*.json"))
+    ]
     results = [Result(one["name"], one["seed"], one) for one in raw]
     write_report(results, ENCODERS, RESULTS.with_suffix(".md"), RESULTS / "curves.svg")
 

@@ -22,7 +22,8 @@ from xharness.models.adapter import open_model
 from xharness.records.record import Record
 from xharness.records.store import read_record
 from xharness.runs.display import RunDisplay
-from xharness.runs.plan import RunOptions, make_plan
+from xharness.runs.plan import RunOptions
+from xharness.runs.planning import make_plan
 from xharness.runs.runner import Runner
 from xharness.specs.recipe import Recipe
 from xharness.specs.registry import Benchmark, benchmark_of_suite, benchmark_of_tasks, load

@@ -24,7 +24,8 @@ from xharness.models.adapter import ModelAdapter, open_model
 from xharness.records.store import read_record
 from xharness.runs.jobs import Place, UnitJob
 from xharness.runs.launch import UnitProcess
-from xharness.runs.plan import Plan, make_plan
+from xharness.runs.plan import Plan
+from xharness.runs.planning import make_plan
 from xharness.runs.runner import Runner
 from xharness.runs.store import Store
 from xharness.runs.unit_process import EventDisplay, carry_out

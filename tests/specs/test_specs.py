@@ -12,7 +12,13 @@ from xharness.specs.languages import language_table
 from xharness.specs.linting import lint
 from xharness.specs.listing import list_tasks
 from xharness.specs.recipe import Recipe, Settings
-from xharness.specs.registry import available, benchmark_of_suite, benchmark_of_tasks, load
+from xharness.specs.registry import (
+    available,
+    available_protocols,
+    benchmark_of_suite,
+    benchmark_of_tasks,
+    load,
+)
 from xharness.specs.suite import Suite
 from xharness.specs.task import TaskSpec, placeholders
 from xharness.specs.validation import SpecError, build
@@ -43,7 +49,8 @@ def build_task(folder: Path, text: str) -> TaskSpec:
 def test_everything_shipped_is_valid() -> None:
     problems, checked = lint([])
     assert problems == []
-    assert checked == sum(len(available(model)) for model in (TaskSpec, Suite, Recipe))
+    shipped = sum(len(available(model)) for model in (TaskSpec, Suite, Recipe))
+    assert checked == shipped + len(available_protocols())
 
 
 def test_xtreme_has_the_published_languages_and_groups() -> None:

@@ -26,6 +26,19 @@ def validate(
         list[Path] | None, typer.Argument(help="Spec files; all shipped ones where absent.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Check this data folder.")] = None,
+    translations: Annotated[
+        Path | None,
+        typer.Option(
+            help="Score this folder's translated files by BLEU and chrF, with --originals."
+        ),
+    ] = None,
+    originals: Annotated[
+        Path | None,
+        typer.Option(help="Data folder with the originals that --translations are held against."),
+    ] = None,
+    json_: Annotated[
+        Path | None, typer.Option("--json", help="Also write what --translations finds as JSON.")
+    ] = None,
     suite: Annotated[str, typer.Option(help="The suite whose data the folder holds.")] = "xtreme",
     languages: Annotated[
         str | None, typer.Option(help="Only these languages, separated by commas.")
@@ -35,12 +48,18 @@ def validate(
         typer.Option(help="What to list of the data: error, warning (and worse) or note (all)."),
     ] = "note",
 ) -> None:
-    """Check specification files, and with --data a data folder; exit code 1 where an error is found."""
+    """Check specification files, with --data a data folder, with --translations translated data.
+
+    Exit code 1 where an error is found.
+    """
+    from xharness.cli.file_kinds import file_kinds
     from xharness.specs.linting import lint
 
     failed = False
-    if paths or data is None:
-        problems, checked = lint(paths or [])
+    wanted = tuple(languages.split(",")) if languages else None
+    translated = any(given is not None for given in (translations, originals, json_))
+    if paths or (data is None and not translated):
+        problems, checked = lint(paths or [], file_kinds())
         for problem in problems:
             typer.echo(problem, err=True)
         typer.echo(f"{checked} files checked, {len(problems)} problems")
@@ -49,11 +68,40 @@ def validate(
         from xharness.data.checks import check_data, render_findings, select_findings
         from xharness.specs.registry import benchmark_of_suite
 
-        wanted = tuple(languages.split(",")) if languages else None
         findings = check_data(data, benchmark_of_suite(suite), wanted)
         typer.echo(render_findings(select_findings(findings, severity)))
         failed = failed or any(finding.severity == "error" for finding in findings)
+    if translated:
+        _validate_translations(translations, originals, json_, suite, wanted)
     raise typer.Exit(1 if failed else 0)
+
+
+def _validate_translations(
+    translations: Path | None,
+    originals: Path | None,
+    json: Path | None,
+    suite: str,
+    languages: tuple[str, ...] | None,
+) -> None:
+    from xharness.errors import InputError
+    from xharness.specs.registry import benchmark_of_suite
+    from xharness.translation.translation_check import (
+        check_translations,
+        render_translations,
+        write_translations,
+    )
+
+    if translations is None or originals is None:
+        given = "--originals" if originals else "--translations" if translations else "--json"
+        raise InputError(
+            "translations are checked against originals",
+            where=given,
+            mend="give both --translations DIR and --originals DIR",
+        )
+    check = check_translations(translations, originals, benchmark_of_suite(suite), languages)
+    typer.echo(render_translations(check))
+    if json is not None:
+        write_translations(check, json)
 
 
 @app.command(epilog="Example: xharness prepare udpos --from ud-treebanks-v2.5 --output download")

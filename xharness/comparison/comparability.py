@@ -151,6 +151,8 @@ def training_notes(baseline: Side, candidate: Side, tasks: Sequence[str]) -> lis
 
 def _training(first: Record, second: Record) -> Iterator[tuple[str, object, object]]:
     """Yield what differs in model, training and software, and both values."""
+    if first.setting != second.setting:
+        yield "protocol", first.setting, second.setting
     for key in ("name", "weights_sha256"):
         before, after = first.model.get(key), second.model.get(key)
         if before != after:

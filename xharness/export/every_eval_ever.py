@@ -247,6 +247,7 @@ def _generation(task: TaskResults) -> dict[str, Any]:
         "recipe": protocol.recipe,
         "settings": json.dumps(protocol.settings, sort_keys=True),
         "fine_tuned": "yes" if protocol.finetuned else "no",
+        "protocol": task.record.setting,
     }
     if protocol.training_set is not None:
         details["training_set"] = protocol.training_set

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from xharness.data.translated_tests import TRANSLATED
 from xharness.errors import InputError
 from xharness.leaderboards.results import Result, TaskRun, scorings
 from xharness.records.record import Record
@@ -13,30 +15,30 @@ from xharness.specs.task import TaskSpec
 
 
 def own_results(records: Sequence[Record], benchmark: Benchmark) -> list[Result]:
-    """Return one result a model and profile, in the order of the records.
+    """Return one result a model, setting and profile, in the order of the records.
 
     Raises:
-        InputError: Two records of the same model, task, seed and profile.
+        InputError: Two records of the same model, setting, task, seed and profile.
     """
     profiles = {record.profile for record in records}
-    groups: dict[tuple[str, str], list[Record]] = {}
+    groups: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
-        groups.setdefault((model_name(record), record.profile), []).append(record)
+        key = (model_name(record), record.setting, record.profile)
+        groups.setdefault(key, []).append(record)
     results = []
-    for (name, profile), found in groups.items():
+    for (name, setting, profile), found in groups.items():
         runs: dict[str, dict[int, TaskRun]] = {}
         first: dict[tuple[str, int], Record] = {}
         for record in found:
-            key = (record.task, record.seed)
-            if key in first:
-                raise _twice(first[key], record)
-            first[key] = record
+            one = first.setdefault((record.task, record.seed), record)
+            if one is not record:
+                raise _twice(one, record)
             runs.setdefault(record.task, {})[record.seed] = _run(record)
         tuned = {record.task for record in found if record.protocol.finetuned}
         results.append(
             Result(
                 model=f"{name} [{profile}]" if len(profiles) > 1 else name,
-                setting="zero-shot",
+                setting=setting,
                 runs=runs,
                 scorings=scorings(benchmark, profile),
                 records=tuple(found),
@@ -51,11 +53,17 @@ def model_name(record: Record) -> str:
     return str(record.model["name"])
 
 
+def _who(record: Record) -> str:
+    """Return what notes and messages call whose record it is."""
+    name = model_name(record)
+    return name if record.protocol.setting is None else f"{name}, {record.protocol.setting}"
+
+
 def differences(records: Sequence[Record]) -> list[str]:
     """Name what keeps records out of one table, in words.
 
-    These are specifications or data of one task that differ, seeds of one model and task that were trained or
-    limited in different ways, and weights that differ under one name.
+    These are specifications or data of one task that differ, protocols that differ under one setting, seeds of one
+    model, setting and task that were trained or limited in different ways, and weights that differ under one name.
     """
     first: dict[tuple[str, ...], tuple[object, str]] = {}
     found: dict[str, None] = {}
@@ -63,12 +71,15 @@ def differences(records: Sequence[Record]) -> list[str]:
         name = model_name(record)
         who = f"{name} seed {record.seed}"
         parts: dict[tuple[str, ...], object] = {
-            (record.task_title, "the specification"): record.spec_sha256,
+            (record.task_title, "the specification"): _specification(record),
+            (record.task_title, "the protocol", record.setting): record.spec.get("protocol"),
             **{
-                (record.task_title, f"the data of {code}"): origin
+                (record.task_title, f"the data of {code}"): _original(origin)
                 for code, origin in record.data.test.items()
             },
-            (record.task_title, "the training or the limit", name): _conditions(record),
+            (record.task_title, "the training or the limit", name, record.setting): _conditions(
+                record
+            ),
             ("model", "the digest of the weights", name): record.model.get("weights_sha256"),
         }
         for key, value in parts.items():
@@ -78,6 +89,19 @@ def differences(records: Sequence[Record]) -> list[str]:
                 other = f"{who} on {record.task_title}" if key[0] == "model" else who
                 found[f"{where}: {key[1]} differs between {whose} and {other}"] = None
     return list(found)
+
+
+def _specification(record: Record) -> str:
+    """Return the digest of what a specification says of the task itself, which every protocol shares."""
+    if "protocol" not in record.spec:
+        return record.spec_sha256
+    content = {key: value for key, value in record.spec.items() if key != "protocol"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _original(origin: Mapping[str, str]) -> dict[str, str]:
+    """Return where test data come from, without the translations that a protocol reads beside them."""
+    return {name: value for name, value in origin.items() if not name.startswith(TRANSLATED)}
 
 
 def _conditions(record: Record) -> str:
@@ -97,7 +121,7 @@ def _run(record: Record) -> TaskRun:
 
 
 def _twice(one: Record, other: Record) -> InputError:
-    name, same = model_name(one), one.languages == other.languages
+    name, same = _who(one), one.languages == other.languages
     scores = " and ".join("-" if r.score is None else f"{r.score:.2f}" for r in (one, other))
     return InputError(
         f"two records of {name} on {one.task} with seed {one.seed}"
@@ -113,11 +137,11 @@ def notes(records: Sequence[Record], tasks: Sequence[TaskSpec]) -> list[str]:
         recipes = sorted({record.protocol.recipe for record in records})
         seeds = sorted({record.seed for record in records if record.protocol.finetuned})
         found.append(f"recipe: {', '.join(recipes)}; seeds: {', '.join(map(str, seeds)) or '-'}")
-    models = {model_name(record) for record in records}
+    models = {_who(record) for record in records}
     marks: dict[tuple[str, str], dict[str, None]] = {}
     for record in records:
         for mark in record.marks:
-            who = model_name(record) if len(models) > 1 else ""
+            who = _who(record) if len(models) > 1 else ""
             marks.setdefault((mark, who), {})[record.task_title] = None
     for (mark, who), titles in marks.items():
         found.append(f"{', '.join(titles)}: {mark}" + (f" ({who})" if who else ""))
@@ -133,7 +157,7 @@ def _holes(records: Sequence[Record], *, named: bool) -> list[str]:
     for record in records:
         for code, result in record.languages.items():
             if result.status != "scored":
-                who = model_name(record) if named else ""
+                who = _who(record) if named else ""
                 key = (record.task_title, who, result.reason or result.status)
                 holes.setdefault(key, {})[code] = None
     return [

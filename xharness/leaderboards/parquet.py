@@ -90,7 +90,7 @@ def _of_record(record: Record) -> Iterable[TidyCell]:
         for figure in figures or record.score_figures:
             yield TidyCell(
                 name,
-                "zero-shot",
+                record.setting,
                 record.task,
                 language,
                 figure,

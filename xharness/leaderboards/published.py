@@ -173,6 +173,25 @@ class Published:
                     yield suite, benchmark.task(task).languages, task, figure, value
 
 
+def read_published_file(path: Path) -> list[Published]:
+    """Read the rows of a file.
+
+    Raises:
+        InputError: It does not validate; a row without a source is named by file and line.
+    """
+    document = load_document(path)
+    file = build(PublishedFile, document)
+    return [
+        Published(
+            row,
+            Source(f"{file.title}, {row.source}", file.url),
+            document.place(("rows", index)),
+            file,
+        )
+        for index, row in enumerate(file.rows)
+    ]
+
+
 def read_published(folder: Path = PUBLISHED) -> list[Published]:
     """Read all rows of a folder, files by name.
 
@@ -182,11 +201,4 @@ def read_published(folder: Path = PUBLISHED) -> list[Published]:
     files = sorted(folder.glob("*.yaml"))
     if not files:
         raise InputError("no published rows here", where=folder, mend="one YAML file a paper")
-    rows = []
-    for path in files:
-        document = load_document(path)
-        file = build(PublishedFile, document)
-        for index, row in enumerate(file.rows):
-            source = Source(f"{file.title}, {row.source}", file.url)
-            rows.append(Published(row, source, document.place(("rows", index)), file))
-    return rows
+    return [row for path in files for row in read_published_file(path)]

@@ -51,6 +51,11 @@ class Row:
     sources: tuple[Source, ...] = ()
 
     @property
+    def label(self) -> str:
+        """The model, with its setting where that is not zero-shot."""
+        return self.model if self.setting == "zero-shot" else f"{self.model}, {self.setting}"
+
+    @property
     def key(self) -> tuple[str, str, bool]:
         """What tells rows of a table apart: model, setting and whether it was published."""
         return self.model, self.setting, bool(self.sources)

@@ -6,7 +6,9 @@ import hashlib
 import json
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+
+from xharness.records.protocol_marks import dev_name, protocol_marks
 
 SCHEMA_VERSION = 1
 
@@ -44,16 +46,20 @@ class Protocol(RecordModel):
     """How the model was trained and tested.
 
     Attributes:
+        setting: What tables call a protocol other than zero-shot, such as ``translate-train``; not written otherwise.
         recipe: Name of the recipe.
         settings: Every hyperparameter, resolved.
         finetuned: Whether the harness trained the head.
         training_set: Name of the training set, where there is one.
         training: What the training did: steps, effective batch, dev scores, the step that was kept; or, under
-            ``failed``, why it came to nothing.
+            ``failed``, why it came to nothing. Under other protocols than zero-shot also the training ``languages``
+            with their examples, ``dev_language`` (None: the last checkpoint was kept), and the ids of a few
+            ``examples``; all that by language under ``models``, where each has its own model.
         limit: Test and dev examples a language at most.
         limit_train: Training examples at most.
     """
 
+    setting: str | None = None
     recipe: str
     settings: dict[str, Any]
     finetuned: bool
@@ -61,6 +67,14 @@ class Protocol(RecordModel):
     training: dict[str, Any] | None = None
     limit: int | None = None
     limit_train: int | None = None
+
+    @model_serializer(mode="wrap")
+    def _zero_shot_as_ever(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave ``setting`` out where there is none, so that records of older versions keep their digest."""
+        written: dict[str, Any] = serialize(self)
+        if self.setting is None:
+            written.pop("setting", None)
+        return written
 
 
 class Data(RecordModel):
@@ -72,7 +86,7 @@ class Data(RecordModel):
         dev: Origin of the dev split.
         test: Origin of each language's test split.
         examples: Test examples that each language has before a limit.
-        train_examples: Training examples used.
+        train_examples: Training examples used; by all models together, where each language has its own.
         train_counts: What was dropped or mended in the training split.
         notes: How the data differ from the official ones.
     """
@@ -142,20 +156,29 @@ class Record(RecordModel):
         return self.model_copy(update={"content_sha256": self.digest()})
 
     @property
+    def setting(self) -> str:
+        """What tables call the protocol."""
+        return self.protocol.setting or "zero-shot"
+
+    @property
     def marks(self) -> tuple[str, ...]:
         """Return what sets these figures apart from official ones, for the foot of a table."""
+        training = self.protocol.training or {}
         marks = []
+        if self.protocol.setting is not None:
+            marks += protocol_marks(self.protocol.setting, self.seed, training, self.languages)
         if self.protocol.limit_train is not None:
-            marks.append(f"trained on at most {self.protocol.limit_train} examples")
+            pooled = " a language" if len(training.get("languages", ())) > 1 else ""
+            marks.append(f"trained on at most {self.protocol.limit_train} examples{pooled}")
         if self.protocol.limit is not None:
             marks.append(f"tested on at most {self.protocol.limit} examples a language")
-        training = self.protocol.training or {}
         if "failed" in training:
             marks.append(f"seed {self.seed} failed: {training['failed']}")
         if training.get("degenerate"):
             reached = dict(training["dev_scores"])[training["chosen_step"]]
+            dev = dev_name(training.get("dev_language", "en"))
             marks.append(
-                f"seed {self.seed} is degenerate: {reached:.1f} on English dev, where always giving the most "
+                f"seed {self.seed} is degenerate: {reached:.1f} on {dev} dev, where always giving the most "
                 f"frequent label has {training['dev_chance']:.1f}"
             )
         stood_in: dict[str, list[str]] = {}

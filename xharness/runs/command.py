@@ -20,7 +20,8 @@ from xharness.records.store import read_records
 from xharness.runs.display import RunDisplay
 from xharness.runs.execution import IN_PROCESS, Execution, carry_out
 from xharness.runs.jobs import SAMPLE, Place
-from xharness.runs.plan import Plan, RunOptions, make_plan
+from xharness.runs.plan import Plan, RunOptions
+from xharness.runs.planning import NO_DATA, NO_TRAINING_DATA, make_plan
 from xharness.scoring.scores import check_profile
 from xharness.specs.recipe import Recipe
 from xharness.specs.registry import (
@@ -53,6 +54,7 @@ class RunCommand:
     device: str
     dtype: str
     tokens: int | None
+    processes: int = 1
     name: str | None = None
     execution: Execution = IN_PROCESS
 
@@ -78,7 +80,8 @@ class RunCommand:
 
         # A cluster's driver only looks at the model: what it runs on is chosen where it runs.
         there = self.execution.executor == "ray" and self.device in ("cuda", "mps")
-        device = choose_device("cpu" if there else self.device, self.dtype, self.tokens)
+        name = "cpu" if there else self.device
+        device = choose_device(name, self.dtype, self.tokens, self.processes)
         model = open_model(place.reference, device)
         if not self.finetune:
             for task in benchmark.tasks:
@@ -152,6 +155,7 @@ class RunCommand:
             tokens=self.tokens,
             output=str(self.output),
             store=self.execution.store,
+            processes=self.processes,
         )
 
     def line(self) -> str:
@@ -177,6 +181,8 @@ class RunCommand:
         for flag, value in named.items():
             if value is not None:
                 words += [flag, str(value)]
+        if self.processes > 1:
+            words += ["--processes", str(self.processes)]
         for override in self.overrides:
             words += ["--set", override]
         if not self.finetune:
@@ -188,6 +194,7 @@ def _overrides(pairs: tuple[str, ...], benchmark: Benchmark) -> dict[str, Any]:
     values: dict[str, Any] = {}
     trained = [part for task in benchmark.tasks for part in training_chain(task)]
     scopes = {task.name for task in trained} | {task.training for task in trained if task.training}
+    scopes |= {task.protocol.kind for task in benchmark.tasks if task.protocol.trains}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
@@ -219,22 +226,28 @@ def _listed(text: str | None) -> tuple[str, ...] | None:
 
 def _print_plan(plan: Plan, console: Console) -> None:
     rows = []
-    # An intermediate task has a row of its own, without tests, before the first task that it serves.
+    # A fine-tuning that comes before has a row of its own, without tests, before the first task that it serves.
     parts = {
-        (p.training_key, p.task.name): p for task in plan.tasks for p in (*task.trainings, task)
+        (p.training_key, p.task.name, p.language): p
+        for task in plan.tasks
+        for p in (*([task] if task.parts else ()), *task.trainings, *(task.parts or (task,)))
     }
     for part in parts.values():
-        settings = part.settings
+        settings, trained = part.settings, part.train_examples and not part.parts
         tests = [test for test in part.tests if test.absent is None]
-        holes = [t.language for t in part.tests if t.absent == "no data"]
+        holes = [t.language for t in part.tests if t.absent in (NO_DATA, NO_TRAINING_DATA)]
         steps = -(-part.train_examples // settings.batch_size) * settings.epochs
+        protocol = part.task.protocol
+        title = part.task.title if part.language is None else f"{part.task.title} {part.language}"
+        if part.language is None and protocol.kind != "zero_shot":
+            title += f" ({protocol.setting})"
         rows.append(
             [
-                part.task.title,
+                title,
                 part.task.training or "-",
                 part.train_examples or "-",
-                round(steps) if part.train_examples else "-",
-                f"{settings.learning_rate:g}" if part.train_examples else "-",
+                max(1, round(steps)) if trained else "-",
+                f"{settings.learning_rate:g}" if trained else "-",
                 len(tests),
                 sum(test.examples for test in tests),
                 " ".join(holes) or "-",

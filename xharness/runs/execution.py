@@ -172,7 +172,11 @@ def carry_out(
                     where=folder.root,
                     mend="give a folder that all machines share, or --store URL",
                 )
-    found = [path for name in units for path in records[name] or ()]
+        whole = all(records[name] is not None for name in units)
+        joint = runner.score_joint() if whole else []
+        if store is not None:
+            store.send(folder.root, [str(path.relative_to(folder.root)) for path in joint])
+    found = [path for name in units for path in records[name] or ()] + joint
     failed = {name: state for name, state in states.items() if state.status == "failed"}
     absent = tuple(name for name in units if records[name] is None and name not in failed)
     return Gathered(tuple(found), failed, absent)
@@ -206,4 +210,4 @@ def _run_here(
     gpus: list[str] = []
     if place.device in ("auto", "cuda"):
         gpus = visible_gpus(torch.cuda.device_count())
-    return Workers(jobs, slots_of(workers, gpus, usable_cpus())).run(display)
+    return Workers(jobs, slots_of(workers, gpus, usable_cpus(), place.processes)).run(display)

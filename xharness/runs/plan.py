@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from xharness.data.examples import Split
-from xharness.data.sources import DataSource
-from xharness.errors import InputError
+from xharness.data.training_sets import Limits
 from xharness.models.adapter import ModelInfo
-from xharness.specs.recipe import PREDICTION_SETTINGS, Recipe, Settings
-from xharness.specs.registry import Benchmark, training_chain
+from xharness.specs.recipe import Recipe, Settings
+from xharness.specs.registry import Benchmark
 from xharness.specs.task import TaskSpec
 
 
@@ -42,6 +40,11 @@ class RunOptions:
     finetune: bool
     profile: str
     command: str
+
+    @property
+    def limits(self) -> Limits:
+        """The examples that a fine-tuning reads at most."""
+        return Limits(self.limit_train, self.limit)
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ class TaskPlan:
         train_examples: Size of the training split.
         train_fingerprint: Hash of what was read of the training and dev splits.
         before: Plan of the intermediate task, whose model its own fine-tuning starts from.
+        language: The test language whose own model this is about, in a part.
+        parts: One for each test language that is tested, where each has a model of its own.
     """
 
     task: TaskSpec
@@ -87,13 +92,35 @@ class TaskPlan:
     train_examples: int
     train_fingerprint: str
     before: TaskPlan | None = None
+    language: str | None = None
+    parts: tuple[TaskPlan, ...] = ()
+
+    @property
+    def finetuned(self) -> bool:
+        """Whether it rests on a fine-tuning, or its parts do."""
+        return self.training_key is not None or bool(self.parts)
 
     @property
     def trainings(self) -> tuple[TaskPlan, ...]:
-        """Return the plans of the fine-tunings that it rests on, in order; its own is the last."""
+        """Return the plans of the fine-tunings that it rests on, each once and in order; its own is the last."""
+        if self.parts:
+            return distinct_trainings(self.parts)
         if self.training_key is None:
             return ()
         return (self,) if self.before is None else (*self.before.trainings, self)
+
+    def part(self, language: str) -> TaskPlan:
+        """Return the plan whose model is tested in a language: the language's part, or this one."""
+        return next((part for part in self.parts if part.language == language), self)
+
+
+def distinct_trainings(plans: Iterable[TaskPlan]) -> tuple[TaskPlan, ...]:
+    """Return the plans of all fine-tunings that some plans rest on, each once and in order."""
+    found: dict[str | None, TaskPlan] = {}
+    for plan in plans:
+        for training in plan.trainings:
+            found.setdefault(training.training_key, training)
+    return tuple(found.values())
 
 
 @dataclass(frozen=True)
@@ -117,7 +144,8 @@ class Stage:
         """Return what people see of it."""
         title = self.plan.task.title
         if self.kind == "finetune":
-            return f"fine-tune {self.plan.task.training} (seed {self.seed})"
+            words = ("fine-tune", self.plan.task.training, self.plan.language)
+            return " ".join(word for word in words if word) + f" (seed {self.seed})"
         return f"{self.kind} {title} {self.language or ''}".rstrip() + f" (seed {self.seed})"
 
 
@@ -125,7 +153,8 @@ class Stage:
 class Unit:
     """What one device does by itself: the fine-tunings of one training set with one seed, and all that rests on them.
 
-    A task without fine-tuning is a unit of its own. Units share no work, so they may run in any order and place.
+    A task without fine-tuning is a unit of its own. Units share no work, so they may run in any order and place. A task
+    of which each language has its own model may be in several units; it is scored when all of them are done.
 
     Attributes:
         plans: The tasks, in order.
@@ -143,8 +172,7 @@ class Unit:
     @property
     def trainings(self) -> tuple[TaskPlan, ...]:
         """Return the plans of its fine-tunings, each once and in order."""
-        found = {part.training_key: part for plan in self.plans for part in plan.trainings}
-        return tuple(found.values())
+        return distinct_trainings(self.plans)
 
     def stages(self) -> list[Stage]:
         """Return its stages in order: each fine-tuning, then what depends on it."""
@@ -160,7 +188,8 @@ class Unit:
                 for test in plan.tests
                 if test.absent is None
             ]
-            stages.append(Stage("score", plan, self.seed))
+            if plan.language is None:
+                stages.append(Stage("score", plan, self.seed))
         return stages
 
 
@@ -190,8 +219,9 @@ class Plan:
     def units(self) -> list[Unit]:
         """Return the units, seed by seed."""
         groups: dict[str, list[TaskPlan]] = {}
-        for plan in self.tasks:
-            groups.setdefault(unit_key(plan), []).append(plan)
+        for task in self.tasks:
+            for plan in task.parts or (task,):
+                groups.setdefault(unit_key(plan), []).append(plan)
         units = []
         for seed in self.options.seeds:
             for group in groups.values():
@@ -203,14 +233,20 @@ class Plan:
                     units.append(Unit(tuple(ordered), seed))
         return units
 
+    def joint_scores(self) -> list[Stage]:
+        """Return the scoring of the tasks of which each language has its own model, for when all units are done."""
+        parted = [plan for plan in self.tasks if plan.parts]
+        return [Stage("score", plan, seed) for seed in self.options.seeds for plan in parted]
+
     def stages(self) -> list[Stage]:
         """Return all stages in order, unit by unit."""
-        return [stage for unit in self.units() for stage in unit.stages()]
+        own = [stage for unit in self.units() for stage in unit.stages()]
+        return own + self.joint_scores()
 
     def identity(self) -> dict[str, Any]:
         """Return what makes this plan the same as another; scoring and the device are not part of it."""
         plans = {part.task.name: part for p in self.tasks for part in (*p.trainings, p)}
-        return {
+        identity: dict[str, Any] = {
             "model": self.model.reference,
             "weights": self.model.weights_sha256,
             "tasks": {name: spec_digest(p.task) for name, p in plans.items()},
@@ -222,140 +258,14 @@ class Plan:
             "finetune": self.options.finetune,
             "data": self.source,
         }
+        # Under another protocol than zero-shot, fine-tunings of one task differ in more than its specification.
+        others = [plan for plan in self.tasks if plan.task.protocol.trains]
+        if others:
+            identity["trainings"] = [part.training_key for part in distinct_trainings(others)]
+        return identity
 
 
 def spec_digest(task: TaskSpec) -> str:
     """Return the SHA-256 of what a specification says; fields left at their defaults do not count."""
     content = task.model_dump(mode="json", exclude_defaults=True)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def make_plan(
-    benchmark: Benchmark,
-    model: ModelInfo,
-    source: DataSource,
-    options: RunOptions,
-    on_split: Callable[[str], None] = lambda _: None,
-) -> Plan:
-    """Read every split once, so that bad data end the run before anything is trained.
-
-    A test language whose files are absent becomes a hole, unless it was named in ``languages``.
-
-    Args:
-        benchmark: What to run.
-        model: The model.
-        source: Where the data come from.
-        options: What the user asked for.
-        on_split: Told the name of each split before it is read.
-
-    Raises:
-        InputError: A training file, a whole task's data or a language that was asked for is absent, or a file
-            does not read.
-    """
-    _check_languages(benchmark, options.languages)
-    trainings: dict[tuple[str | None, str], tuple[int, str]] = {}
-
-    def training_set(task: TaskSpec, settings: Settings) -> tuple[int, str]:
-        """Read a training set once; return its size and fingerprint."""
-        key = (task.training, settings.selection)
-        if key not in trainings:
-            on_split(f"{task.name} train")
-            train, dev = training_splits(task, settings, source, options)
-            trainings[key] = (len(train), fingerprints(train, dev))
-        return trainings[key]
-
-    def intermediate(task: TaskSpec) -> TaskPlan | None:
-        """Plan the fine-tunings that come before a task's own."""
-        plan = None
-        for earlier in training_chain(task)[:-1]:
-            settings = options.recipe.resolve(earlier, options.overrides)
-            key = _training_key(earlier, settings, plan)
-            read = training_set(earlier, settings)
-            plan = TaskPlan(earlier, settings, key, options.seeds, (), *read, before=plan)
-        return plan
-
-    plans = []
-    for task in benchmark.tasks:
-        if options.languages is not None and not set(options.languages) & set(task.languages):
-            continue
-        settings = options.recipe.resolve(task, options.overrides)
-        tuned = task.kind != "retrieval" and options.finetune
-        before = intermediate(task) if tuned else None
-        train_examples, train_fingerprint = training_set(task, settings) if tuned else (0, "")
-        tests = []
-        for language in task.languages:
-            on_split(f"{task.name} {language}")
-            tests.append(_test_set(task, language, source, options))
-        if all(test.absent for test in tests) and not task.scored_only:
-            # Reading says which file is missing and what lies there instead.
-            source.read(task, "test", tests[0].language, 1)
-        plans.append(
-            TaskPlan(
-                task=task,
-                settings=settings,
-                training_key=_training_key(task, settings, before) if tuned else None,
-                seeds=options.seeds if tuned else options.seeds[:1],
-                tests=tuple(tests),
-                train_examples=train_examples,
-                train_fingerprint=train_fingerprint,
-                before=before,
-            )
-        )
-    return Plan(benchmark, model, options, source.describe(), tuple(plans))
-
-
-def training_splits(
-    task: TaskSpec, settings: Settings, source: DataSource, options: RunOptions
-) -> tuple[Split, Split | None]:
-    """Read the English training split, and the dev split where the checkpoint is chosen on it.
-
-    Raises:
-        InputError: A file is absent or does not read, or dev stands in for train and is to choose the checkpoint too.
-    """
-    train = source.read(task, "train", "en", options.limit_train)
-    dev = None
-    if settings.selection == "best_dev" and source.has(task, "dev", "en"):
-        if train.stand_in == "dev":
-            raise InputError(
-                f"{task.name} is trained on its dev split, which then cannot choose the checkpoint",
-                mend="use --set selection=last",
-            )
-        dev = source.read(task, "dev", "en", options.limit)
-    return train, dev
-
-
-def fingerprints(train: Split, dev: Split | None) -> str:
-    """Return one fingerprint of a training and a dev split."""
-    return "-".join((train.fingerprint, "" if dev is None else dev.fingerprint))
-
-
-def _check_languages(benchmark: Benchmark, languages: tuple[str, ...] | None) -> None:
-    known = {language for task in benchmark.tasks for language in task.languages}
-    for language in languages or ():
-        if language not in known:
-            raise InputError(
-                f"no task of {benchmark.name} has the language {language!r}",
-                where="--languages",
-                mend=f"one of {', '.join(sorted(known))}",
-            )
-
-
-def _test_set(task: TaskSpec, language: str, source: DataSource, options: RunOptions) -> TestSet:
-    if options.languages is not None and language not in options.languages:
-        return TestSet(language, absent="not asked for")
-    if task.scored_only:
-        return TestSet(language, absent="no data source, scored from prediction files only")
-    if options.languages is None and not source.has(task, "test", language):
-        return TestSet(language, absent="no data")
-    split: Split = source.read(task, "test", language, options.limit)
-    return TestSet(language, split.size, split.available, split.fingerprint)
-
-
-def _training_key(task: TaskSpec, settings: Settings, before: TaskPlan | None) -> str:
-    """Name the fine-tuned model: training set and a digest of what shapes it, earlier fine-tunings included."""
-    shaping = settings.model_dump(mode="json", exclude=set(PREDICTION_SETTINGS))
-    parts: list[Any] = [shaping, list(task.labels), task.kind]
-    if before is not None:
-        parts.append(before.training_key)
-    content = json.dumps(parts, sort_keys=True)
-    return f"{task.training}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"

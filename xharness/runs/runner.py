@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from xharness.data.sources import DataSource
+from xharness.data.training_sets import read_training_set
+from xharness.data.translated_tests import read_test_set
 from xharness.errors import InputError
 from xharness.files import folder_aside, write_text
 from xharness.finetuning.training import DivergenceError
@@ -23,9 +25,7 @@ from xharness.runs.plan import (
     Stage,
     TaskPlan,
     Unit,
-    fingerprints,
     spec_digest,
-    training_splits,
 )
 from xharness.runs.receipts import Receipt, ReceiptStore, inputs_digest
 from xharness.runs.recording import make_record
@@ -91,7 +91,9 @@ class Runner:
         """
         with self._folder.taken():
             self._folder.check_plan(self._plan.identity())
-            return [path for unit in self._plan.units() for path in self.run_unit(unit, display)]
+            units = self._plan.units()
+            records = [path for unit in units for path in self.run_unit(unit, display)]
+            return records + self.score_joint(display)
 
     def run_unit(self, unit: Unit, display: StageDisplay, wait: float = 0.0) -> list[Path]:
         """Do every stage of a unit that is not done yet.
@@ -136,6 +138,26 @@ class Runner:
                 self._keep(stage.name, receipt)
                 self._done[stage.name] = receipt
                 display.finished(result.get("failed", ""), brief=stage.kind == "predict")
+        return records
+
+    def score_joint(self, display: StageDisplay | None = None) -> list[Path]:
+        """Score the tasks of which each language has its own model, once their units are run or gathered.
+
+        Args:
+            display: Told of the stages.
+
+        Returns:
+            Their records.
+        """
+        records = []
+        for stage in self._plan.joint_scores():
+            if display is not None:
+                display.stage(stage.title)
+            with self._folder.unit_taken(stage.name, BRIEF_WAIT):
+                path, score = self._score(stage)
+            records.append(path)
+            if display is not None:
+                display.finished("incomplete" if score is None else f"{score:.1f}")
         return records
 
     def gather(self, unit: Unit) -> list[Path] | None:
@@ -192,9 +214,12 @@ class Runner:
         return self._output / "checkpoints" / plan.training_key / f"seed-{seed}"
 
     def _finetune(self, stage: Stage, display: Progress) -> tuple[list[Path], dict[str, Any]]:
-        plan, options = stage.plan, self._plan.options
-        train, dev = training_splits(plan.task, plan.settings, self._source, options)
-        _check_planned(fingerprints(train, dev), plan.train_fingerprint, f"{plan.task.name} train")
+        plan, task = stage.plan, stage.plan.task
+        choose = plan.settings.selection == "best_dev"
+        limits = self._plan.options.limits
+        found = read_training_set(task, plan.language, self._source, limits, choose=choose)
+        train, dev = found.train, found.dev
+        _check_planned(found.fingerprint, plan.train_fingerprint, f"{task.name} train")
         result: dict[str, Any] = {
             "train_origin": train.origin,
             "train_counts": dict(train.counts),
@@ -202,6 +227,8 @@ class Runner:
             "train_available": train.available,
             "dev_origin": {} if dev is None else dev.origin,
         }
+        if found.facts:
+            result["facts"] = found.facts
         failed = None if plan.before is None else self._failed(plan.before, stage.seed)
         if failed:
             return [], {"failed": failed, **result}
@@ -209,9 +236,7 @@ class Runner:
         start = self._model if plan.before is None else self._model_for(plan.before, stage.seed)
         try:
             with folder_aside(into) as aside:
-                report = start.finetune(
-                    plan.task, train, dev, plan.settings, stage.seed, aside, display
-                )
+                report = start.finetune(task, train, dev, plan.settings, stage.seed, aside, display)
         except DivergenceError as error:
             # The same seed would diverge again; others need not, so this one's record says so and the run goes on.
             return [], {"failed": error.what, **result}
@@ -221,7 +246,7 @@ class Runner:
     def _predict(self, stage: Stage, display: Progress) -> tuple[list[Path], dict[str, Any]]:
         plan, task = stage.plan, stage.plan.task
         language = str(stage.language)
-        split = self._source.read(task, "test", language, self._plan.options.limit)
+        split = read_test_set(task, language, self._source, self._plan.options.limit)
         _check_planned(split.fingerprint, _test_fingerprint(stage), f"{task.name} {language}")
         dev = None
         if task.method == "mining" and split.stand_in is None:
@@ -259,18 +284,17 @@ class Runner:
 
     def _score(self, stage: Stage) -> tuple[Path, float | None]:
         """Score a task's prediction files; write its record and return it with the score."""
-        plan = stage.plan
-        failed = self._failed(plan, stage.seed)
+        plan, seed = stage.plan, stage.seed
         found = {
-            test.language: self._done[Stage("predict", plan, stage.seed, test.language).name]
+            test.language: self._done[Stage("predict", plan, seed, test.language).name]
             for test in plan.tests
-            if test.absent is None and not failed
+            if test.absent is None and not self._failed(plan.part(test.language), seed)
         }
         record = make_record(
             self._plan,
             plan,
-            stage.seed,
-            [self._tuning(part, stage.seed) for part in plan.trainings],
+            seed,
+            {str(part.training_key): self._tuning(part, seed) for part in plan.trainings},
             found,
             self._predictions(stage.seed),
             self._output / "gold",

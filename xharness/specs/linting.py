@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 
 from xharness.errors import InputError
@@ -15,11 +16,27 @@ from xharness.specs.validation import SpecError, SpecModel, build
 from xharness.specs.yaml_loading import Document, load_document
 
 
-def lint(paths: Sequence[Path]) -> tuple[list[str], int]:
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file that a later room reads, beside tasks, suites and recipes.
+
+    Attributes:
+        is_one: Whether a file with these keys at its top is of this kind.
+        check: Reads one; raises ``InputError`` where it is wrong.
+        shipped: Folder of the shipped ones in ``task_specs``, where there are any.
+    """
+
+    is_one: Callable[[Set[str]], bool]
+    check: Callable[[Path], object]
+    shipped: str | None = None
+
+
+def lint(paths: Sequence[Path], kinds: Sequence[FileKind] = ()) -> tuple[list[str], int]:
     """Check files, or every shipped one.
 
     Args:
         paths: Files or folders of YAML files.
+        kinds: Further kinds of files; the first that recognises a file checks it.
 
     Returns:
         One line for each problem, and the number of files checked.
@@ -27,7 +44,9 @@ def lint(paths: Sequence[Path]) -> tuple[list[str], int]:
     Raises:
         InputError: A path does not exist.
     """
-    roots = list(paths) or [SPECS / name for name in ("tasks", "suites", "recipes")]
+    shipped = [kind.shipped for kind in kinds if kind.shipped is not None]
+    names = ["tasks", "protocols", "suites", "recipes", *shipped]
+    roots = list(paths) or [SPECS / name for name in names]
     files: list[Path] = []
     for path in roots:
         if not path.exists():
@@ -37,6 +56,10 @@ def lint(paths: Sequence[Path]) -> tuple[list[str], int]:
     for path in files:
         try:
             document = load_document(path)
+            further = next((kind for kind in kinds if kind.is_one(document.data.keys())), None)
+            if further is not None:
+                further.check(path)
+                continue
             spec = build(_model_of(document), document)
             if isinstance(spec, Suite):
                 for name in spec.tasks:

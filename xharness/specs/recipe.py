@@ -99,7 +99,8 @@ class Recipe(SpecModel):
     """Named hyperparameters.
 
     A task's settings are, each laid over the one before: the field defaults, ``kinds`` of its kind, the
-    task's own ``recipe``, ``settings`` of its training set, ``settings`` of the task, and ``--set``.
+    task's own ``recipe``, ``settings`` of its training set, ``settings`` of the task, the ``recipe`` of its
+    protocol, and ``--set``.
 
     Attributes:
         name: Short name.
@@ -120,7 +121,8 @@ class Recipe(SpecModel):
 
         Args:
             task: The task.
-            overrides: Values of ``--set``: ``key`` for every task, ``name.key`` for a training set or task.
+            overrides: Values of ``--set``: ``key`` for every task, ``name.key`` for a training set, a task or a
+                protocol's kind.
 
         Raises:
             InputError: A key is unknown or a value out of range.
@@ -130,6 +132,7 @@ class Recipe(SpecModel):
             task.recipe,
             self.settings.get(task.training or "", {}),
             self.settings.get(task.name, {}) if task.name != task.training else {},
+            task.protocol.recipe,
             _overrides_for(task, overrides or {}),
         ]
         values: dict[str, Any] = {}
@@ -158,7 +161,7 @@ class Recipe(SpecModel):
 
 def _overrides_for(task: TaskSpec, overrides: Mapping[str, Any]) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
-    for scope in ("", task.training, task.name):
+    for scope in ("", task.training, task.name, task.protocol.kind):
         for key, value in overrides.items():
             name, _, last = key.rpartition(".")
             if name == scope:

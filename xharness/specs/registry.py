@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -21,15 +21,27 @@ M = TypeVar("M", bound=SpecModel)
 
 _FOLDERS: dict[type[SpecModel], str] = {TaskSpec: "tasks", Suite: "suites", Recipe: "recipes"}
 
+#: Shipped tasks under other protocols than zero-shot; a file's name is that of its task and more.
+_PROTOCOLS = "protocols"
+
 
 def available(model: type[SpecModel]) -> list[str]:
     """Return the names of all shipped specifications of a kind, sorted."""
-    return sorted(path.stem for path in (SPECS / _FOLDERS[model]).glob("*.yaml"))
+    return _stems(_FOLDERS[model])
+
+
+def available_protocols() -> list[str]:
+    """Return the names of all shipped tasks under other protocols than zero-shot, sorted."""
+    return _stems(_PROTOCOLS)
+
+
+def _stems(folder: str) -> list[str]:
+    return sorted(path.stem for path in (SPECS / folder).glob("*.yaml"))
 
 
 @cache
 def load(model: type[M], reference: str) -> M:
-    """Load a task, suite or recipe by name, or from a ``.yaml`` path.
+    """Load a task, suite or recipe by name, or from a ``.yaml`` path; a task also by the name of a protocol.
 
     Raises:
         InputError: There is none of that name (the nearest is suggested), or it does not validate.
@@ -42,16 +54,19 @@ def load(model: type[M], reference: str) -> M:
                 "no such file", where=reference, mend=f"give a {noun} name or a YAML file"
             )
     else:
-        path = SPECS / _FOLDERS[model] / f"{reference}.yaml"
-        if reference not in available(model):
-            near = get_close_matches(reference, available(model), n=1, cutoff=0.4)
+        folders = [_FOLDERS[model], *([_PROTOCOLS] if model is TaskSpec else [])]
+        known = {name: folder for folder in folders for name in _stems(folder)}
+        path = SPECS / known.get(reference, folders[0]) / f"{reference}.yaml"
+        if reference not in known:
+            near = get_close_matches(reference, known, n=1, cutoff=0.4)
             mend = (
                 f"did you mean {near[0]!r}?" if near else f"see 'xharness tasks' for every {noun}"
             )
             raise InputError(f"no {noun} named {reference!r}", mend=mend)
     spec = build(model, load_document(path))
     name = getattr(spec, "name", path.stem)
-    if path.is_relative_to(SPECS) and name != path.stem:
+    fits = path.stem.startswith(f"{name}_") if path.parent.name == _PROTOCOLS else path.stem == name
+    if path.is_relative_to(SPECS) and not fits:
         raise InputError(f"name is {name!r} but the file is {path.name}", where=path)
     return spec
 
@@ -59,15 +74,20 @@ def load(model: type[M], reference: str) -> M:
 def training_chain(task: TaskSpec) -> tuple[TaskSpec, ...]:
     """Return the tasks that a task's model is fine-tuned on, in order; the last is the task itself.
 
+    Where a protocol goes on from the English model, the task under the zero-shot protocol is the one before.
+
     Raises:
-        InputError: An intermediate task does not exist, has no training set, or leads back to one before it.
+        InputError: An intermediate task does not exist, has no training set or another protocol than zero-shot, or
+            leads back to one before it.
     """
-    chain = [task]
+    chain = [task.zero_shot(), task] if task.protocol.from_english else [task]
     while (name := chain[0].intermediate_task) is not None:
         before = load(TaskSpec, name)
         where = f"task {chain[0].name}, intermediate_task"
         if before.training is None:
             raise InputError(f"task {before.name} is not fine-tuned", where=where)
+        if before.protocol.trains:
+            raise InputError(f"{name} is not trained on English alone", where=where)
         if before.name in {later.name for later in chain}:
             raise InputError(f"{before.name} leads back to itself", where=where)
         chain.insert(0, before)
@@ -114,6 +134,7 @@ def benchmark_of_suite(reference: str) -> Benchmark:
     for name, use in suite.tasks.items():
         changes = {key: value for key, value in use if value is not None}
         tasks[name] = load(TaskSpec, name).model_copy(update=changes)
+    _check_distinct(tasks)
     return Benchmark(
         name=suite.name,
         title=suite.title,
@@ -130,7 +151,9 @@ def benchmark_of_suite(reference: str) -> Benchmark:
 
 def benchmark_of_tasks(references: Sequence[str]) -> Benchmark:
     """Make a benchmark of single tasks, grouped by the tasks' own categories; it has no overall score."""
-    tasks = list({task.name: task for task in (load(TaskSpec, r) for r in references)}.values())
+    named = {reference: load(TaskSpec, reference) for reference in references}
+    _check_distinct(named)
+    tasks = list({task.name: task for task in named.values()}.values())
     categories: dict[str, tuple[str, ...]] = {}
     for task in tasks:
         categories[task.category] = (*categories.get(task.category, ()), task.name)
@@ -142,3 +165,15 @@ def benchmark_of_tasks(references: Sequence[str]) -> Benchmark:
         overall=(),
         recipe="xtreme",
     )
+
+
+def _check_distinct(tasks: Mapping[str, TaskSpec]) -> None:
+    """Refuse one task under two protocols or in two versions: they would share their files and their column."""
+    first: dict[str, str] = {}
+    for reference, task in tasks.items():
+        other = first.setdefault(task.name, reference)
+        if tasks[other] != task:
+            raise InputError(
+                f"{other} and {reference} are both the task {task.name}",
+                mend="run them apart; a leaderboard shows both as rows",
+            )

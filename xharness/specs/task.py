@@ -4,10 +4,32 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from xharness.specs.languages import LanguageCode, language_table
+from xharness.specs.languages import LanguageCode
+from xharness.specs.protocol import SplitName, TransferProtocol
+from xharness.specs.sources import (
+    FileSource,
+    HubSource,
+    HubTable,
+    PathPattern,
+    Sources,
+    placeholders,
+)
 from xharness.specs.validation import SpecModel
+
+__all__ = [
+    "METRIC_FIGURES",
+    "FileSource",
+    "HubSource",
+    "HubTable",
+    "Kind",
+    "Metric",
+    "PathPattern",
+    "Sources",
+    "TaskSpec",
+    "placeholders",
+]
 
 Kind = Literal[
     "pair_classification", "multiple_choice", "tagging", "question_answering", "retrieval"
@@ -24,94 +46,6 @@ METRIC_FIGURES: dict[Metric, tuple[str, ...]] = {
     "mined_pairs": ("f1", "precision", "recall"),
     "map_at_20": ("map@20",),
 }
-
-#: A path pattern, or one for each part that a format reads (``source``, ``target``, ``gold``).
-PathPattern = str | dict[str, str]
-
-
-class FileSource(SpecModel):
-    """Files below the data folder. Patterns may hold ``{language}``, ``{iso3}``, ``{english}`` and ``{name}``.
-
-    Attributes:
-        format: Name of the reader, see ``xharness.data.readers``.
-        train: Pattern of the training split.
-        dev: Pattern of the development split.
-        test: Pattern of the test split.
-        root: Data folder used where the user names none; ``sample`` is the one inside the package.
-        options: Passed to the reader, such as column numbers.
-        names: What ``{name}`` stands for in each language; the language code where it is not listed.
-        test_stand_in: The split read in place of an absent test; the record and the table say so.
-        train_stand_in: The split read in place of an absent train, likewise.
-        sha256: Expected digests by path below the data folder.
-        alternatives: Other layouts of the same data, tried in order where the files of this one are absent.
-    """
-
-    format: str
-    train: PathPattern | None = None
-    dev: PathPattern | None = None
-    test: PathPattern
-    root: str | None = None
-    options: dict[str, Any] = {}
-    names: dict[LanguageCode, str] = {}
-    test_stand_in: Literal["dev"] | None = None
-    train_stand_in: Literal["dev"] | None = None
-    sha256: dict[str, str] = {}
-    alternatives: tuple[FileSource, ...] = ()
-
-
-class HubTable(SpecModel):
-    """One split of a data set on the hub.
-
-    Attributes:
-        repository: Data set id; the source's own where absent.
-        revision: Commit, tag or branch of that other repository; ``main`` where absent.
-        config: Configuration name, may hold the placeholders of ``FileSource``.
-        split: Split name on the hub.
-        where: Rows to keep, as column to value; a value may hold placeholders.
-        id_prefix: Rows to keep by the beginning of their id, may hold placeholders.
-        columns: Columns that differ from the source's.
-    """
-
-    repository: str | None = None
-    revision: str | None = None
-    config: str | None = None
-    split: str
-    where: dict[str, str] = {}
-    id_prefix: str | None = None
-    columns: dict[str, str] = {}
-
-
-class HubSource(SpecModel):
-    """Tables on the Hugging Face hub, read through ``datasets``.
-
-    Attributes:
-        repository: Data set id.
-        revision: Commit, tag or branch; the record holds the commit that it resolved to.
-        format: Name of the row reader, see ``xharness.data.hub``.
-        train: The training table.
-        dev: The development table.
-        test: The test table.
-        columns: Column of each field of an example.
-        names: What ``{name}`` stands for in each language.
-        note: How these data differ from the official files; kept in the record.
-    """
-
-    repository: str
-    revision: str = "main"
-    format: str
-    train: HubTable | None = None
-    dev: HubTable | None = None
-    test: HubTable
-    columns: dict[str, str] = {}
-    names: dict[LanguageCode, str] = {}
-    note: str | None = None
-
-
-class Sources(SpecModel):
-    """Where the data come from; at least one of the two, but for tasks that are only scored."""
-
-    files: FileSource | None = None
-    hub: HubSource | None = None
 
 
 class TaskSpec(SpecModel):
@@ -134,6 +68,7 @@ class TaskSpec(SpecModel):
             ranking of targets.
         sources: Where the data come from. A ranking task may have none: it is scored from prediction files,
             and a run leaves it as a hole.
+        protocol: What models are trained on and tested in; zero-shot transfer from English where absent.
         recipe: Settings of this task that a recipe may override.
         citation: Whom to cite.
         licence: Licence of the data.
@@ -153,10 +88,35 @@ class TaskSpec(SpecModel):
     intermediate_task: str | None = None
     method: Literal["nearest_neighbour", "mining", "ranking"] | None = None
     sources: Sources = Sources()
+    protocol: TransferProtocol = TransferProtocol()
     recipe: dict[str, Any] = {}
     citation: str
     licence: str
     notes: str | None = None
+
+    @field_validator("protocol")
+    @classmethod
+    def _protocol_fits(cls, value: TransferProtocol, info: ValidationInfo) -> TransferProtocol:
+        kind, sources = info.data.get("kind"), info.data.get("sources")
+        if value.kind == "zero_shot" or kind is None or sources is None:
+            return value
+        if kind == "retrieval":
+            raise ValueError("a retrieval task is not fine-tuned, so it has no protocol")
+        # The words of a translated sentence, and where an answer stands in it, are no longer those of the gold.
+        if value.kind == "translate_test" and kind not in (
+            "pair_classification",
+            "multiple_choice",
+        ):
+            raise ValueError(f"the gold of a {kind} task does not hold for translated test data")
+        for name in ("files", "hub"):
+            if getattr(value, name) is not None and getattr(sources, name) is None:
+                raise ValueError(f"{name}: there is no sources.{name} to lay it over")
+        languages = value.training_languages
+        if not isinstance(languages, str):
+            for code in languages:
+                if code not in info.data.get("languages", ()):
+                    raise ValueError(f"training_languages: the task has no language {code!r}")
+        return value
 
     @model_validator(mode="after")
     def _fits_kind(self) -> Self:
@@ -197,6 +157,14 @@ class TaskSpec(SpecModel):
                     )
         return self
 
+    def zero_shot(self) -> TaskSpec:
+        """Return the task under the zero-shot protocol."""
+        return self.model_copy(update={"protocol": TransferProtocol()})
+
+    def from_protocol(self, split: SplitName) -> TaskSpec:
+        """Return the task with the sources that its protocol reads a split from."""
+        return self.model_copy(update={"sources": self.protocol.laid_over(self.sources, split)})
+
     def file_name(self, language: str) -> str:
         """Return the name of a language's prediction file and gold file in the submission layout."""
         suffix = "tsv"
@@ -214,14 +182,3 @@ class TaskSpec(SpecModel):
     def score_figures(self, profile: str) -> tuple[str, ...]:
         """Return the figures whose mean is the task's score under a profile."""
         return self.score.get(profile, self.score["default"])
-
-
-def placeholders(language: str, names: dict[str, str]) -> dict[str, str]:
-    """Return what the placeholders of a pattern stand for in a language."""
-    entry = language_table()[language]
-    return {
-        "language": language,
-        "iso3": entry.iso3,
-        "english": entry.name,
-        "name": names.get(language, language),
-    }

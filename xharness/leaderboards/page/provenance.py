@@ -40,9 +40,7 @@ def provenance(record: Record, pool: Pool) -> dict[str, object]:
     The counts are sums over the languages.
     """
     protocol = record.protocol.model_dump(mode="json", exclude_none=True)
-    training = {
-        k: v for k, v in (protocol.pop("training", None) or {}).items() if k not in _LEFT_OUT
-    }
+    training = _told(protocol.pop("training", None) or {})
     counts: Counter[str] = Counter()
     for result in record.languages.values():
         counts.update(result.counts)
@@ -65,6 +63,15 @@ def provenance(record: Record, pool: Pool) -> dict[str, object]:
         "spec": record.spec_sha256,
         "content": record.content_sha256,
         "sections": {name: pool.place(value) for name, value in sections.items() if value},
+    }
+
+
+def _told(training: Mapping[str, object]) -> dict[str, object]:
+    """Return what is shown of a training, or of each language's own."""
+    return {
+        key: _told(value) if isinstance(value, Mapping) else value
+        for key, value in training.items()
+        if key not in _LEFT_OUT
     }
 
 

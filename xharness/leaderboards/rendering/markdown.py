@@ -30,7 +30,7 @@ def markdown(tables: Tables) -> str:
     parts += ["## By language", _HOW]
     for row in tables.tasks.rows:
         if len(tables.tasks.rows) > 1:
-            parts.append(f"### {escaped(row.model)}")
+            parts.append(f"### {escaped(row.label)}")
         grid = language_grid(tables, row)
         parts.append(tabulate(grid.rows, grid.header, "pipe", **grid.options))
     return _page(parts)
@@ -71,7 +71,7 @@ def _pipes(table: Table, shown: Sequence[Column], notes: Footnotes | None) -> st
     align = ["left", *["right"] * len(shown)]
     rows = []
     for index, row in enumerate(table.rows):
-        line = [escaped(row.model)]
+        line = [escaped(row.label if notes is None and row.records else row.model)]
         for column in shown:
             text = column.text(index)
             bold = notes is not None and is_best(table, row, column.key)

@@ -22,7 +22,7 @@ def terminal(tables: Tables) -> str:
 def _table(table: Table) -> str:
     shown = columns(table)
     rows = [
-        [printable(row.model), *(column.text(index) for column in shown)]
+        [printable(row.label), *(column.text(index) for column in shown)]
         for index, row in enumerate(table.rows)
     ]
     header = ["model", *(column.title for column in shown)]
