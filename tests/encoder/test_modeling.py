@@ -89,6 +89,9 @@ def test_attention_may_start_local(tmp_path: Path) -> None:
             drawn = part.weight.detach() - 0.7 * torch.eye(len(part.weight))
             assert drawn.std() == pytest.approx(0.05, rel=0.2)
         assert attention.value.weight.detach().diagonal().mean().abs() < 0.1
+    narrow = tiny_config(start="local", input_embedding_size=16, hidden_size=256)
+    mapped: Any = DecoupledModel(narrow).encoder.embedding_hidden_mapping_in
+    assert mapped.weight.detach().std() == pytest.approx(16**-0.5, rel=0.1)
     # They are learned like any others, and what was saved is not set anew.
     assert model.embeddings.position_embeddings.weight.requires_grad
     trained = filled(model)

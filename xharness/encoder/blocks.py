@@ -20,6 +20,14 @@ class MatchingMap(nn.Linear):
         initialization.copy_(self.weight, self.weight + 0.7 * torch.eye(len(self.weight)))
 
 
+class InputMap(nn.Linear):
+    """The map from the input embeddings to the blocks, which no normalisation follows."""
+
+    def start_even(self) -> None:
+        """Draw the weights so that states of deviation 1 keep it, as they do where there is no map."""
+        initialization.normal_(self.weight, std=self.in_features**-0.5)
+
+
 class SelfAttention(nn.Module):
     """Multi-head self-attention without its output map."""
 
@@ -149,7 +157,7 @@ class Blocks(nn.Module):
         self.embedding_hidden_mapping_in: nn.Module = nn.Identity()
         if config.input_projection:
             assert config.input_embedding_size is not None
-            self.embedding_hidden_mapping_in = nn.Linear(
+            self.embedding_hidden_mapping_in = InputMap(
                 config.input_embedding_size, config.hidden_size
             )
         self.layer = nn.ModuleList(Block(config) for _ in range(layers))

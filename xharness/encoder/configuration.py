@@ -68,7 +68,8 @@ class DecoupledConfig(PretrainedConfig):
         start: What a new encoder's attention begins with. ``normal`` draws all weights. ``local`` lets each position
             attend to its neighbours: learned positions start as sinusoids (Vaswani et al. 2017, arXiv 1706.03762,
             section 3.5) of twice the deviation, and the identity times 0.7 is added to what is drawn for queries and
-            keys (after Trockman and Kolter 2023, arXiv 2305.09828). A small encoder then begins to learn from
+            keys (after Trockman and Kolter 2023, arXiv 2305.09828); a map from narrower input embeddings keeps
+            their deviation, so that both hold in the first block too. A small encoder then begins to learn from
             context in far fewer steps.
 
     Raises:

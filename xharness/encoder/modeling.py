@@ -10,7 +10,7 @@ from transformers import PreTrainedModel
 from transformers.activations import ACT2FN
 from transformers.modeling_outputs import BaseModelOutputWithPooling, MaskedLMOutput
 
-from xharness.encoder.blocks import Blocks, MatchingMap
+from xharness.encoder.blocks import Blocks, InputMap, MatchingMap
 from xharness.encoder.configuration import DecoupledConfig
 from xharness.encoder.define import GroupLinear
 from xharness.encoder.embeddings import InputEmbeddings, PositionTable
@@ -43,6 +43,8 @@ class DecoupledPreTrainedModel(PreTrainedModel):
             super()._init_weights(module)
             if isinstance(module, MatchingMap) and self.config.start == "local":
                 module.start_matching()
+            elif isinstance(module, InputMap) and self.config.start == "local":
+                module.start_even()
 
 
 class DecoupledModel(DecoupledPreTrainedModel):
