@@ -125,7 +125,7 @@ def test_none_is_whole(tmp_path: Path) -> None:
         truncated(path / "optimizer.safetensors")
     assert folder.loaded() is None
     assert len(folder.told) == 3
-    assert folder.told[-1] == "no checkpoint is whole; the pre-training begins anew"
+    assert folder.told[-1] == "no checkpoint is whole; training begins anew"
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"step": 10, "values": 3, "sha256": {}}', "null"])

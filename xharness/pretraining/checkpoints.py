@@ -89,7 +89,7 @@ class Checkpoints:
             except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
                 self._report(f"{path} is damaged ({error}); it is left out")
         if paths:
-            self._report("no checkpoint is whole; the pre-training begins anew")
+            self._report("no checkpoint is whole; training begins anew")
         return None
 
 
