@@ -58,20 +58,21 @@ STUDIES: Final = (
     Study(
         "Weight tying in language models (Press and Wolf, arXiv 1608.05859)",
         "tying_study/statements.json",
-        "python scripts/reproduce_tying.py --data TEXTS",
-        "the same command with `--scale paper`",
+        "python scripts/reproduce_tying.py --data TEXTS --words WORDS",
+        "the same command on the Penn Treebank, with the paper's sizes in "
+        "`task_specs/language_modelling/tying/base.yaml` (width 200, 10,000 words, 13 epochs)",
     ),
     Study(
         "DeFINE in language models (arXiv 1911.12385)",
         "define_study/statements.json",
         "python scripts/reproduce_define.py --data TEXTS",
-        "the same command with `--scale paper`",
+        "the same command on WikiText-103, with the paper's sizes in `task_specs/language_modelling/define/base.yaml`",
     ),
     Study(
         "Three-way tying and DeFINE in translation (arXiv 1608.05859, 1911.12385)",
         "translation_study/statements.json",
         "python scripts/reproduce_translation.py --data PARALLEL",
-        "the same command with `--scale paper`",
+        "the same command on WMT data, with the papers' sizes in `task_specs/translation/base.yaml`",
     ),
 )
 
