@@ -129,3 +129,10 @@ def test_tensorboard(tmp_path: Path) -> None:
     )
     assert [event.value for event in shown.Scalars("dev/loss/de")] == [2.0]
     assert json.loads(path.read_text().splitlines()[-1])["mean_loss"] == 2.5
+
+
+def test_a_line_nested_beyond_reading_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_text("[" * 100_000 + "\n{}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"metrics\.jsonl:1: no line of a pre-training's figures"):
+        read_metrics(path)

@@ -307,10 +307,13 @@ def test_few_shot_can_begin_with_the_pretrained_model(tmp_path: Path, data: Path
 
 
 def test_translated_tests_are_predicted_by_the_english_model_against_their_own_gold(
-    finished: Path, data: Path, tmp_path: Path
+    data: Path, tmp_path: Path
 ) -> None:
     """The sample's test sets translate one another, so a German test in English is the English test."""
-    run_of(tmp_path, data, "sample_nli", TRANSLATE_TEST, limit=None).execute()
+    # Trained long enough to give more than one label.
+    changes: dict[str, object] = {"limit": None, "limit_train": 600, "overrides": ("epochs=3",)}
+    run_of(tmp_path, data, "sample_nli", TRANSLATE_TEST, **changes).execute()
+    plain_run(tmp_path / "plain", data, "sample_nli", **changes).execute()
     record = record_of(tmp_path)
     assert statuses(record) == {
         **dict.fromkeys(("en", "de", "es"), "scored"),
@@ -336,7 +339,7 @@ def test_translated_tests_are_predicted_by_the_english_model_against_their_own_g
     # The training is that of the zero-shot protocol, under the same name and with the same checkpoint.
     there, here = (
         sorted((run / "checkpoints").glob("sample_nli-*/seed-1/model.safetensors"))
-        for run in (finished, tmp_path / "run")
+        for run in (tmp_path / "plain" / "run", tmp_path / "run")
     )
     assert [path.parents[1].name for path in here] == [path.parents[1].name for path in there]
     assert here[0].read_bytes() == there[0].read_bytes()

@@ -127,6 +127,6 @@ def read_statements(path: Path) -> list[Statement]:
         statements = [Statement(**one) for one in listed]
         if any(one.verdict not in _DIRECTION for one in statements):
             raise ValueError("an unknown verdict")
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise InputError("holds no statements", where=path, mend="run its study again") from error
     return statements

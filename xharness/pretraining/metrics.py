@@ -90,7 +90,7 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
             content = json.loads(line)
             if not (content["kind"] in ("train", "dev") and isinstance(content["step"], int)):
                 raise ValueError(line)
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             if number == len(lines):
                 break
             raise InputError(
