@@ -21,6 +21,7 @@ from xharness.language_modelling.verdicts import (
         ([3, 4], [1, 2], "the reverse is seen", "seen"),
         ([1, 3], [2, 4], "not told apart", "not told apart"),
         ([1], [1], "not told apart", "not told apart"),
+        ([1], [2, 3], "not told apart", "not told apart"),  # one seed tells nothing apart
         ([], [1], "not run yet", "not run yet"),
         ([1], [], "not run yet", "not run yet"),
     ],
@@ -35,10 +36,10 @@ def test_figures() -> None:
     assert over_seeds([1, 3]) == "2.0 ± 1.4"
     assert over_seeds([1.25], 2) == "1.25"
     assert over_seeds([]) == "-"
-    finding = lower_finding("a is below b", [1, 2], [4])
-    assert finding == Finding("a is below b", "1.5 ± 0.7 against 4.0", "seen")
+    finding = lower_finding("a is below b", [1, 2], [4, 4])
+    assert finding == Finding("a is below b", "1.5 ± 0.7 against 4.0 ± 0.0", "seen")
     assert finding_table([finding]).splitlines()[-1].split("|")[1:-1] == [
         " a is below b          ",
-        " 1.5 ± 0.7 against 4.0 ",
+        " 1.5 ± 0.7 against 4.0 ± 0.0 ",
         " seen      ",
     ]

@@ -69,8 +69,8 @@ class DecoupledConfig(PretrainedConfig):
             attend to its neighbours: learned positions start as sinusoids (Vaswani et al. 2017, arXiv 1706.03762,
             section 3.5) of twice the deviation, and the identity times 0.7 is added to what is drawn for queries and
             keys (after Trockman and Kolter 2023, arXiv 2305.09828); a map from narrower input embeddings keeps
-            their deviation, so that both hold in the first block too. A small encoder then begins to learn from
-            context in far fewer steps.
+            their deviation. A small encoder without such a map then begins to learn from context in far fewer steps;
+            with one the heads hold no bands of wavelengths apart, and the gain is not there.
 
     Raises:
         InputError: A value is out of its range, or sizes do not fit each other.

@@ -16,7 +16,7 @@ Verdict = Literal["seen", "the reverse is seen", "not told apart", "not run yet"
 #: What the verdicts mean, for a page.
 MEANING = (
     "A finding is *seen* when each seed of the one is better than each seed of the other, *the reverse is seen* when "
-    "each is worse; anything else is not told apart by these seeds. Of models with one seed it is a single comparison."
+    "each is worse. Anything else, and one seed alone, tells nothing apart."
 )
 
 
@@ -32,6 +32,8 @@ def lower_verdict(better: Sequence[float], worse: Sequence[float]) -> Verdict:
     """Say whether the one is lower than the other: every seed of it than every seed of the other."""
     if not better or not worse:
         return "not run yet"
+    if min(len(better), len(worse)) < 2:
+        return "not told apart"
     if max(better) < min(worse):
         return "seen"
     return "the reverse is seen" if min(better) > max(worse) else "not told apart"
