@@ -37,16 +37,17 @@ def test_arithmetic_that_encoding_needs() -> None:
     assert encoder_flops(config, np.array([5, 5]), np.array([5, 5])) == 2 * 2 * first
 
 
-def test_synthetic_sentences_are_the_same_whenever_asked_for() -> None:
-    from speed.growth import WORDS, SyntheticSentences
+def test_synthetic_sentences_have_every_word(tmp_path: Path) -> None:
+    from speed.growth import WORDS, write_sentences
 
-    sentences = SyntheticSentences(30_000, ("A", "B", "C"))
-    assert sentences[17] == sentences[10:20][7]
-    assert len(sentences[29_990:30_010]) == 10
-    words = {word for sentence in sentences for word in sentence.words}
+    path = tmp_path / "test-en.tsv"
+    write_sentences(path, 30_000, ("A", "B", "C"))
+    sentences = path.read_text(encoding="utf-8").split("\n\n")
+    assert sentences.pop() == ""
+    assert len(sentences) == 30_000
+    assert {len(sentence.split("\n")) for sentence in sentences} == set(range(4, 13))
+    words = {line.split("\t")[0] for sentence in sentences for line in sentence.split("\n")}
     assert len(words) == WORDS
-    with pytest.raises(IndexError):
-        sentences[30_000]
 
 
 @pytest.mark.shared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -55,15 +55,19 @@ def folder_aside(path: Path) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str | Iterable[str]) -> None:
     """Write a UTF-8 file aside and rename it.
+
+    Args:
+        path: The file.
+        text: All of it, or its pieces in order, which need not be in memory together.
 
     Raises:
         InputError: The folder or file cannot be written, or the text holds half a character.
     """
     try:
-        with written_aside(path) as aside:
-            aside.write_text(text, encoding="utf-8", newline="\n")
+        with written_aside(path) as aside, aside.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines([text] if isinstance(text, str) else text)
     except OSError as error:
         raise unwritable(path, error) from error
     except UnicodeEncodeError as error:

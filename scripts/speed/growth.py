@@ -1,7 +1,6 @@
-"""How time and memory grow with the number of sentences that are predicted, written and scored.
+"""How time and memory grow with the number of sentences that are read, predicted, written and scored.
 
-Sentences are made as they are asked for, so what grows is the harness. The model is a tiny random one: the larger its
-share of the work, the less would be seen.
+The model is a tiny random one: the larger its share of the work, the less would be seen of the harness.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from tabulate import tabulate
 
 from speed.measuring import Peak, Row, in_own_process, resident, seconds
-from xharness.data.examples import Split, TaggingExample
+from xharness.data.examples import Split
 from xharness.specs.registry import benchmark_of_suite
 from xharness.specs.task import TaskSpec
 
@@ -53,44 +52,22 @@ def show_growth(script: str, arguments: argparse.Namespace) -> None:
                 f"{row['score_mib'] - row['resident_mib']:.0f}",
             ]
         )
-    header = ["sentences", "languages", "predict and write s", "score s"]
+    header = ["sentences", "languages", "read, predict, write s", "score s"]
     header += ["time over linear", "MiB beyond: predict", "score"]
     print(tabulate(table, header, disable_numparse=True))
     if arguments.json:
         arguments.json.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
 
 
-class SyntheticSentences(Sequence[TaggingExample]):
-    """Tagged sentences, made anew whenever they are asked for.
-
-    Args:
-        count: How many there are.
-        labels: The tags.
-    """
-
-    def __init__(self, count: int, labels: Sequence[str]):
-        self._count = count
-        self._labels = labels
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> TaggingExample: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[TaggingExample]: ...
-    def __getitem__(self, index: int | slice) -> TaggingExample | list[TaggingExample]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(self._count))]
-        if not 0 <= index < self._count:
-            raise IndexError(index)
-        # Steps that share no factor with the number of words reach all of them.
-        numbers = [(index * 7919 + place * 104_729) % WORDS for place in range(4 + index % 9)]
-        return TaggingExample(
-            str(index),
-            tuple(map(_word, numbers)),
-            tuple(self._labels[number % len(self._labels)] for number in numbers),
-        )
+def write_sentences(path: Path, count: int, labels: Sequence[str]) -> None:
+    """Write a file of that many tagged sentences of 4 to 12 words."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [f"{_word(n)}\t{labels[n % len(labels)]}\n" for n in range(WORDS)]
+    with path.open("w", encoding="utf-8") as file:
+        for index in range(count):
+            # Steps that share no factor with the number of words reach all of them.
+            numbers = ((index * 7919 + place * 104_729) % WORDS for place in range(4 + index % 9))
+            file.write("".join([*(rows[number] for number in numbers), "\n"]))
 
 
 def _word(number: int) -> str:
@@ -108,6 +85,7 @@ def growth_rows(arguments: argparse.Namespace) -> list[Row]:
     """Predict, write and score that many sentences in each of some languages."""
     import torch
 
+    from xharness.data.sources import FileDataSource
     from xharness.inference.device import choose_device
     from xharness.inference.progress import Silent
     from xharness.models.transformers import TransformersAdapter
@@ -127,14 +105,20 @@ def growth_rows(arguments: argparse.Namespace) -> list[Row]:
         folder = Path(name)
         os.environ["XHARNESS_CACHE"] = str(folder / "cache")
         adapter = TransformersAdapter(str(checkpoint), choose_device("cpu"))
-        adapter.predict(task, _split(task, "en", 100), settings, Silent())
+        warm, data = folder / "warm", folder / "data"
+        write_sentences(warm / TASK / "test-en.tsv", 4096, task.labels)
+        for language in languages:
+            file = data / TASK / f"test-{language}.tsv"
+            write_sentences(file, arguments.growth_of, task.labels)
+        split = FileDataSource(warm).read(task, "test", "en", None)
+        adapter.predict(task, split, settings, Silent())
         before, peak = resident(), Peak()
         began = seconds()
         for language in languages:
-            split = _split(task, language, arguments.growth_of)
+            split = FileDataSource(data).read(task, "test", language, None)
             found = adapter.predict(task, split, settings, Silent())
             _write(folder, task, split, found)
-            del found
+            del found, split
         predicted, predict_mib = seconds(), peak.mib()
         peak = Peak()
         score_task(task, folder / "predictions", folder / "gold")
@@ -153,17 +137,13 @@ def growth_rows(arguments: argparse.Namespace) -> list[Row]:
         ]
 
 
-def _split(task: TaskSpec, language: str, count: int) -> Split:
-    return Split(task.name, "test", language, SyntheticSentences(count, task.labels))
-
-
 def _write(folder: Path, task: TaskSpec, split: Split, found: Any) -> None:
     from xharness.files import write_text
     from xharness.tasks.predictions import gold_text, prediction_text
 
     name = f"{task.name}/{task.file_name(split.language)}"
     write_text(folder / "predictions" / name, prediction_text(task, found))
-    write_text(folder / "gold" / name, gold_text(task, split) or "")
+    write_text(folder / "gold" / name, gold_text(task, split) or ())
 
 
 def _save_tiny(model: str, task: TaskSpec, into: Path) -> None:

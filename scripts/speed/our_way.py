@@ -51,7 +51,8 @@ class OurWay:
     def predict(self, split: Split) -> Any:
         """Return labels, tags by sentence, or answers by id."""
         found = self._found
-        return self._adapter.predict(found.task, split, found.settings, Silent()).values
+        values = self._adapter.predict(found.task, split, found.settings, Silent()).values
+        return values if isinstance(values, dict) else list(values)
 
     def train(self, split: Split, seed: int) -> list[float]:
         """Train for one epoch and save; return when training began and when each step ended."""

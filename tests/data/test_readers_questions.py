@@ -75,7 +75,7 @@ def test_question_whose_only_answer_is_elsewhere_is_still_scored(tmp_path: Path)
     task = load(TaskSpec, "xquad").model_copy(update={"languages": ("en",)})
     gold = gold_text(task, Split(task.name, "test", "en", examples))
     assert gold is not None
-    write(tmp_path / "gold" / "xquad" / "test-en.json", gold)
+    write(tmp_path / "gold" / "xquad" / "test-en.json", "".join(gold))
     write(tmp_path / "found" / "xquad" / "test-en.json", '{"1": "Rome", "2": "Rome"}')
     scores = score_task(task, tmp_path / "found", tmp_path / "gold")
     assert scores.metrics["exact_match"] == {"en": 50.0}

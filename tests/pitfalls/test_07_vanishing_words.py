@@ -27,7 +27,7 @@ def encoded(family: str, word: str) -> tuple[TaggingEncoding, TaggingExample]:
 def test_three_words_get_three_tags(family: str, word: str) -> None:
     encoding, example = encoded(family, word)
     assert encoding.labels.tolist() == [PANX.labels.index(tag) for tag in ("B-PER", "O", "B-LOC")]
-    assert tags_of(encoding.labels, [example], PANX) == [["B-PER", "O", "B-LOC"]]
+    assert list(tags_of(encoding.labels, [example], PANX)) == [["B-PER", "O", "B-LOC"]]
     # Three different pieces decide, in order.
     assert sorted(set(encoding.word_positions.tolist())) == encoding.word_positions.tolist()
     # The words around are read as ever.

@@ -46,7 +46,7 @@ def test_pieces_that_disagree_make_one_decision() -> None:
     assert encoding.lengths.tolist() == [5]  # [CLS] a ##b ##c [SEP]
     model = ByPosition(["O", "B-PER", "I-PER", "O", "O"])
     numbers = predict_tags(model, encoding, CPU, Silent())
-    assert tags_of(numbers, [example], PANX) == [["B-PER"]]
+    assert list(tags_of(numbers, [example], PANX)) == [["B-PER"]]
 
 
 def test_the_loss_is_over_words_not_pieces() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.scheme import IOB2
 
 from tests.scoring.submission import tag_ids
+from xharness.scoring import tag_lines
 from xharness.scoring.spans import Scheme, SpanCounts, SpanReader, is_iob2
 from xharness.scoring.tag_lines import new_vocabulary
 
@@ -181,3 +183,18 @@ def test_runs_are_counted_as_by_hand(pair: tuple[Sentences, Sentences]) -> None:
 
     gold, predicted = runs(pair[0]), runs(pair[1])
     assert count(*pair, "runs") == SpanCounts(len(gold & predicted), len(predicted), len(gold))
+
+
+@settings(max_examples=200, deadline=None)
+@given(tagged(TAGS), st.integers(1, 7), st.sampled_from(list(get_args(Scheme))))
+def test_blocks_change_nothing(
+    pair: tuple[Sentences, Sentences], lines: int, scheme: Scheme
+) -> None:
+    vocabulary = new_vocabulary()
+    truth, guess = tag_ids(pair[0], vocabulary), tag_ids(pair[1], vocabulary)
+    reader = SpanReader(list(vocabulary), scheme)
+    whole, by_sentence = reader.count(truth, guess), reader.count_by_sentence(truth, guess)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tag_lines, "BLOCK_LINES", lines)
+        assert reader.count(truth, guess) == whole
+        assert reader.count_by_sentence(truth, guess).tolist() == by_sentence.tolist()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.scoring.submission import tag_text, write
 from xharness.errors import InputError
+from xharness.scoring import lines as lines_module
 from xharness.scoring.tag_lines import (
     BLANK,
     distinct_lines,
@@ -18,6 +19,9 @@ from xharness.scoring.tag_lines import (
     read_tag_lines,
 )
 from xharness.scoring.tagging import score_tags
+
+#: As a file is read, and a line at a time.
+BLOCKS = pytest.mark.parametrize("block_bytes", [1 << 20, 1])
 
 SENTENCES = [["B-PER", "I-PER", "O"], ["O", "B-LOC"]]
 
@@ -74,7 +78,15 @@ def test_ids_and_sentences(tmp_path: Path) -> None:
         ("B-PER\x1c\nI-PER\u00a0\nO\n\u3000\nO\u2028\nB-LOC\n".encode(), {"padded_lines": 4}),
     ],
 )
-def test_mended_and_counted(tmp_path: Path, content: bytes, counted: dict[str, int]) -> None:
+@BLOCKS
+def test_mended_and_counted(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+    counted: dict[str, int],
+    block_bytes: int,
+) -> None:
+    monkeypatch.setattr(lines_module, "_BLOCK_BYTES", block_bytes)
     lines = read_tag_lines(write(tmp_path / "a", content), vocabulary := new_vocabulary())
     names = list(vocabulary)
     assert [names[index] for index in lines.ids] == ["B-PER", "I-PER", "O", "", "O", "B-LOC"]
@@ -92,7 +104,11 @@ def test_mended_and_counted(tmp_path: Path, content: bytes, counted: dict[str, i
         (b"O\nB-PERSON-NAME\xff\n", r":2: not UTF-8 (byte 0xff)"),
     ],
 )
-def test_refused(tmp_path: Path, content: bytes, message: str) -> None:
+@BLOCKS
+def test_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str, block_bytes: int
+) -> None:
+    monkeypatch.setattr(lines_module, "_BLOCK_BYTES", block_bytes)
     path = write(tmp_path / "a", content)
     with pytest.raises(InputError) as caught:
         read_tag_lines(path, new_vocabulary())

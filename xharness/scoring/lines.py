@@ -8,12 +8,15 @@ first label, and blank lines at the end are no examples.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from xharness.errors import InputError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,26 @@ def read_bytes(path: Path) -> tuple[bytes, Counter[str]]:
     return data, counts
 
 
+def byte_blocks(path: Path, counts: Counter[str]) -> Iterator[bytes]:
+    """Yield a file's content in blocks of whole lines, without its byte order mark, which is counted.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            first = True
+            while block := file.read(_BLOCK_BYTES):
+                block += file.readline()
+                if first and block.startswith(BYTE_ORDER_MARK):
+                    block = block[len(BYTE_ORDER_MARK) :]
+                    counts["byte_order_marks"] = 1
+                first = False
+                yield block
+    except OSError as error:
+        raise InputError(error.strerror or "cannot be read", where=path) from error
+
+
 def decode(data: bytes, path: Path, first_line: int = 1) -> str:
     """Decode UTF-8.
 
@@ -88,20 +111,24 @@ def read_lines(path: Path) -> Lines:
     Raises:
         InputError: The file cannot be read, is not UTF-8, or has a carriage return inside a line.
     """
-    data, counts = read_bytes(path)
-    text = decode(data, path)
-    raw = text.split("\n")
-    if not raw[-1]:
-        raw.pop()
-    if "\r" in text:
-        counts["crlf_lines"] = sum(line.endswith("\r") for line in raw)
-        raw = [line.removesuffix("\r") for line in raw]
-        for number, line in enumerate(raw, start=1):
-            if "\r" in line:
-                raise refuse_carriage_return(f"{path}:{number}")
-    values = [line.strip() for line in raw]
-    if sum(map(len, raw)) != sum(map(len, values)):
-        counts["padded_lines"] = sum(map(str.__ne__, raw, values))
+    counts: Counter[str] = Counter()
+    values: list[str] = []
+    same: dict[str, str] = {}  # labels repeat: equal lines are one string
+    for block in byte_blocks(path, counts):
+        text = decode(block, path, len(values) + 1)
+        raw = text.split("\n")
+        if not raw[-1]:
+            raw.pop()
+        if "\r" in text:
+            counts["crlf_lines"] += sum(line.endswith("\r") for line in raw)
+            raw = [line.removesuffix("\r") for line in raw]
+            for number, line in enumerate(raw, start=len(values) + 1):
+                if "\r" in line:
+                    raise refuse_carriage_return(f"{path}:{number}")
+        stripped = [line.strip() for line in raw]
+        if sum(map(len, raw)) != sum(map(len, stripped)):
+            counts["padded_lines"] += sum(map(str.__ne__, raw, stripped))
+        values += [same.setdefault(line, line) for line in stripped]
     lines = Lines(path, values, counts)
     counts["trailing_blank_lines"] = len(values) - lines.filled()
     return lines

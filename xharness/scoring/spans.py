@@ -17,14 +17,14 @@ of ``X`` at the end of a sentence never closes, and the next sentence may go on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xharness.scoring.tag_lines import BLANK, IntArray, sentence_numbers
+from xharness.scoring.tag_lines import BLANK, IntArray, blocks, sentence_numbers
 
 Scheme = Literal["seqeval-1.2.2", "seqeval-0.0.12", "iob2", "runs"]
 
@@ -142,11 +142,16 @@ class SpanReader:
         flags: NDArray[np.uint8] = end.astype(np.uint8) | (start.astype(np.uint8) << np.uint8(1))
         return flags
 
-    def _flags(self, ids: IntArray) -> tuple[IntArray, NDArray[np.uint8]]:
-        """Return the tag before each boundary and the boundary's flags, both (lines + 1,)."""
-        around = np.empty(len(ids) + 2, dtype=np.int32)
-        around[0] = around[-1] = BLANK
-        around[1:-1] = ids
+    def _flags(self, ids: IntArray, boundaries: slice) -> tuple[IntArray, NDArray[np.uint8]]:
+        """Return the tag before each of some boundaries and their flags, both (boundaries,).
+
+        Boundary ``i`` lies before line ``i``; outside the lines all is blank.
+        """
+        start, stop = boundaries.start, boundaries.stop
+        around = np.full(stop - start + 1, BLANK, dtype=np.int32)
+        lines = ids[max(start - 1, 0) : stop]
+        first = int(start == 0)
+        around[first : first + len(lines)] = lines
         before, after = around[:-1], around[1:]
         if self._table is None:
             return before, self._boundaries(before, after)
@@ -159,8 +164,10 @@ class SpanReader:
             gold: Gold tag ids. (lines,)
             predicted: Predicted tag ids. (lines,)
         """
-        correct, ends, gold_ends = self._ends(gold, predicted)
-        return SpanCounts(len(correct), len(ends), len(gold_ends))
+        counts = np.zeros(3, np.int64)
+        for ends in self._ends(gold, predicted):
+            counts += [len(places) for places in ends]
+        return SpanCounts(*counts.tolist())
 
     def count_by_sentence(self, gold: IntArray, predicted: IntArray) -> IntArray:
         """Count spans as ``count`` does, by sentence; a span belongs to the sentence of its last token.
@@ -174,30 +181,42 @@ class SpanReader:
         """
         sentences = sentence_numbers(gold)
         number = int(sentences.max()) + 1
-        columns = [
-            # The line before a boundary is the last of the span that ends there, and never blank.
-            np.bincount(sentences[ends - 1], minlength=number)
-            for ends in self._ends(gold, predicted)
-        ]
-        return np.stack(columns, axis=1)
+        counts = np.zeros((number, 3), np.int64)
+        for ends in self._ends(gold, predicted):
+            for column, places in enumerate(ends):
+                # The line before a boundary is the last of the span that ends there, and never blank.
+                of_spans = sentences[places - 1]
+                first = int(of_spans[0]) if len(of_spans) else 0
+                found = np.bincount(of_spans - first)
+                counts[first : first + len(found), column] += found
+        return counts
 
-    def _ends(self, gold: IntArray, predicted: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the boundaries at which correct, predicted and gold spans end."""
-        gold_before, gold_flags = self._flags(gold)
-        before, flags = self._flags(predicted)
-        gold_ends, ends = (gold_flags & 1).view(bool), (flags & 1).view(bool)
-        gold_begins, begins = _Begins(gold_flags), _Begins(flags)
-        common = np.flatnonzero(gold_ends & ends)
-        first, second = gold_begins.of(common), begins.of(common)
-        right = first == second
-        right &= self._types.take(gold_before.take(common)) == self._types.take(before.take(common))
-        places, gold_places = np.flatnonzero(ends), np.flatnonzero(gold_ends)
-        if self._strict:
-            right &= self._begins_right(gold, first)
-            right &= self._begins_right(predicted, second)
-            places = places[self._begins_right(predicted, begins.of(places))]
-            gold_places = gold_places[self._begins_right(gold, gold_begins.of(gold_places))]
-        return common[right], places, gold_places
+    def _ends(
+        self, gold: IntArray, predicted: IntArray
+    ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+        """Yield the boundaries at which correct, predicted and gold spans end, a block of lines at a time."""
+        begun, gold_begun = 0, 0
+        for block in blocks(len(gold) + 1):
+            gold_before, gold_flags = self._flags(gold, block)
+            before, flags = self._flags(predicted, block)
+            gold_ends, ends = (gold_flags & 1).view(bool), (flags & 1).view(bool)
+            gold_begins = _Begins(gold_flags, block.start, gold_begun)
+            begins = _Begins(flags, block.start, begun)
+            gold_begun, begun = gold_begins.last, begins.last
+            common = np.flatnonzero(gold_ends & ends)
+            first, second = gold_begins.of(common), begins.of(common)
+            right = first == second
+            right &= self._types.take(gold_before.take(common)) == self._types.take(
+                before.take(common)
+            )
+            places, gold_places = np.flatnonzero(ends), np.flatnonzero(gold_ends)
+            if self._strict:
+                right &= self._begins_right(gold, first)
+                right &= self._begins_right(predicted, second)
+                places = places[self._begins_right(predicted, begins.of(places))]
+                gold_places = gold_places[self._begins_right(gold, gold_begins.of(gold_places))]
+            at = block.start
+            yield common[right] + at, places + at, gold_places + at
 
     def _begins_right(self, ids: IntArray, begins: IntArray) -> NDArray[np.bool_]:
         """Tell which spans begin with ``B``; strict IOB2 knows no others."""
@@ -206,14 +225,23 @@ class SpanReader:
 
 
 class _Begins:
-    """Where the span that ends at a boundary began: the last start before it, 0 where there was none."""
+    """Where the span that ends at a boundary began: the last start before it.
 
-    def __init__(self, flags: NDArray[np.uint8]):
+    Args:
+        flags: Of a block of boundaries.
+        first: Number of the first of them.
+        before: The last start before the block, 0 where there was none.
+    """
+
+    def __init__(self, flags: NDArray[np.uint8], first: int, before: int):
         starts = (flags >> np.uint8(1)).view(bool)
-        self._starts = np.concatenate([[0], np.flatnonzero(starts)])
-        self._so_far: NDArray[Any] = np.cumsum(starts, dtype=np.int32)
+        self._starts = np.concatenate([[before], np.flatnonzero(starts) + first])
+        self._so_far: NDArray[Any] = np.concatenate(
+            [np.zeros(1, np.int32), np.cumsum(starts, dtype=np.int32)]
+        )
+        self.last = int(self._starts[-1])
 
     def of(self, ends: IntArray) -> IntArray:
-        # A span cannot end before the first token, so an end is never 0.
-        begins: IntArray = self._starts[self._so_far[ends - 1]]
+        """Return where the spans began that end at boundaries of the block, counted from its first."""
+        begins: IntArray = self._starts[self._so_far[ends]]
         return begins

@@ -1,12 +1,14 @@
 """Reading tag files into integer arrays: one tag a line, a blank line between sentences.
 
-A full submission has ten million such lines, so lines become integers without a Python object each: a line of up to
-eight bytes is one machine word, and the few distinct words are told apart by a hash whose collisions are checked for.
+A full submission has ten million such lines, so lines become integers of two bytes without a Python object each: a line
+of up to eight bytes is one machine word, and the few distinct words are told apart by a hash whose collisions are
+checked for. A file is read in blocks, which bounds everything but these integers.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xharness.errors import InputError
-from xharness.scoring.lines import decode, read_bytes, refuse_carriage_return
+from xharness.scoring.lines import byte_blocks, decode, refuse_carriage_return
 
 IntArray = NDArray[np.signedinteger[Any]]
 
 #: Id of a blank line in every vocabulary.
 BLANK = 0
+
+#: Lines that are worked on at a time: their arrays stay in a processor's cache.
+BLOCK_LINES = 1 << 17
 
 _NEWLINE = 10
 _WORD = 8
@@ -46,8 +51,24 @@ class TagLines:
 
     def sentences(self) -> int:
         """Return the number of sentences: runs of lines that are not blank."""
-        filled = self.ids != BLANK
-        return int(np.count_nonzero(filled[1:] & ~filled[:-1])) + int(filled[:1].sum())
+        starts = int(self.ids[0] != BLANK)
+        for block in blocks(len(self.ids) - 1):
+            before, here = self.ids[block], self.ids[block.start + 1 : block.stop + 1]
+            starts += int(np.count_nonzero((before == BLANK) & (here != BLANK)))
+        return starts
+
+    def occurrences(self, tags: int) -> NDArray[np.int64]:
+        """Return how often each of the first ids of the vocabulary occurs, (tags,)."""
+        found = np.zeros(tags, np.int64)
+        for block in blocks(len(self.ids)):
+            found += np.bincount(self.ids[block], minlength=tags)
+        return found
+
+
+def blocks(length: int) -> Iterator[slice]:
+    """Yield slices that together cover ``length`` lines."""
+    for start in range(0, length, BLOCK_LINES):
+        yield slice(start, min(start + BLOCK_LINES, length))
 
 
 def sentence_numbers(ids: IntArray) -> IntArray:
@@ -79,31 +100,46 @@ def read_tag_lines(path: Path, vocabulary: dict[str, int]) -> TagLines:
         InputError: The file cannot be read, is not UTF-8, holds no tag, or a line holds a tabulator or an inner
             carriage return.
     """
-    data, counts = read_bytes(path)
+    counts: Counter[str] = Counter()
+    parts: list[IntArray] = []
+    lines = 0
+    for data in byte_blocks(path, counts):
+        part = _block_ids(data, path, lines, vocabulary, counts)
+        parts.append(part.astype(np.int16) if len(vocabulary) < 1 << 15 else part)
+        lines += len(part)
+    end = lines
+    while parts and not parts[-1].any():
+        end -= len(parts.pop())
+    if not parts:
+        raise InputError("no tag in the file", where=path, mend="write one tag a line")
+    end += int(np.flatnonzero(parts[-1])[-1]) + 1 - len(parts[-1])
+    # One blank line ends the last sentence; only those after it are too many.
+    counts["trailing_blank_lines"] = max(0, lines - end - 1)
+    return TagLines(path, np.concatenate(parts)[:end], counts)
+
+
+def _block_ids(
+    data: bytes, path: Path, before: int, vocabulary: dict[str, int], counts: Counter[str]
+) -> IntArray:
+    """Return the ids of a block's lines; ``before`` is the number of lines before it."""
     distinct, indices = distinct_lines(data)
     ids = np.empty(len(distinct), dtype=np.int32)
     occurrences = np.bincount(indices, minlength=len(distinct))
     for index, raw in enumerate(distinct):
         bare = raw.removesuffix(b"\r")
         if b"\r" in bare or b"\t" in bare.strip() or not bare.isascii():
-            _check_line(bare, path, indices, index)
+            number = before + int(np.flatnonzero(indices == index)[0]) + 1
+            _check_line(bare, path, number)
         tag = bare.decode("utf-8")
         stripped = tag.strip()
         ids[index] = vocabulary.setdefault(stripped, len(vocabulary))
         counts["crlf_lines"] += int(occurrences[index]) * (len(bare) != len(raw))
         counts["padded_lines"] += int(occurrences[index]) * (len(stripped) != len(tag))
     lines: IntArray = ids.take(indices)
-    filled = np.flatnonzero(lines)
-    if not filled.size:
-        raise InputError("no tag in the file", where=path, mend="write one tag a line")
-    end = int(filled[-1]) + 1
-    # One blank line ends the last sentence; only those after it are too many.
-    counts["trailing_blank_lines"] = max(0, len(lines) - end - 1)
-    return TagLines(path, lines[:end], counts)
+    return lines
 
 
-def _check_line(line: bytes, path: Path, indices: IntArray, index: int) -> None:
-    number = int(np.flatnonzero(indices == index)[0]) + 1
+def _check_line(line: bytes, path: Path, number: int) -> None:
     where = f"{path}:{number}"
     decode(line, path, number)
     if b"\r" in line:

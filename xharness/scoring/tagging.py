@@ -12,7 +12,14 @@ import numpy as np
 from xharness.errors import InputError
 from xharness.scoring.language_score import LanguageScore, constant_gold, gold_counts
 from xharness.scoring.spans import Scheme, SpanReader, is_iob2
-from xharness.scoring.tag_lines import BLANK, TagLines, new_vocabulary, read_tag_lines
+from xharness.scoring.tag_lines import (
+    BLANK,
+    IntArray,
+    TagLines,
+    blocks,
+    new_vocabulary,
+    read_tag_lines,
+)
 
 #: Scheme of each profile, for the metrics ``pos_f1`` and ``entity_f1``. The strict score of POS is token accuracy; its
 #: span figures are over runs of equal tags, what the official ones come to where no tag loses its first letter.
@@ -59,15 +66,17 @@ def score_tags(
     names = list(vocabulary)
     spans = SpanReader(names, scheme).count(truth.ids, answers.ids)
     figures = spans.figures()
-    tokens = int(np.count_nonzero(truth.ids))
+    occurrences = answers.occurrences(len(names))
+    gold_occurrences = truth.occurrences(len(names))
+    blank = int(gold_occurrences[BLANK])
+    tokens = len(truth.ids) - blank
     if accuracy:
-        blank = len(truth.ids) - tokens
-        figures["accuracy"] = (
-            100 * (int(np.count_nonzero(truth.ids == answers.ids)) - blank) / tokens
+        same = sum(
+            int(np.count_nonzero(truth.ids[block] == answers.ids[block]))
+            for block in blocks(len(truth.ids))
         )
+        figures["accuracy"] = 100 * (same - blank) / tokens
     sentences = truth.sentences()
-    occurrences = np.bincount(answers.ids, minlength=len(names))
-    gold_occurrences = np.bincount(truth.ids, minlength=len(names))
     counts = Counter({"examples": sentences, "unanswered": 0, "tokens": tokens})
     counts.update(answers.counts)
     counts.update(gold_counts(truth.counts))
@@ -85,9 +94,9 @@ def score_tags(
 
 def _check_same_sentences(predictions: TagLines, gold: TagLines) -> None:
     length = min(len(predictions.ids), len(gold.ids))
-    differs = np.flatnonzero((predictions.ids[:length] == BLANK) != (gold.ids[:length] == BLANK))
-    if differs.size:
-        line = int(differs[0]) + 1
+    differs = _first_difference(predictions.ids[:length], gold.ids[:length])
+    if differs is not None:
+        line = differs + 1
         here, there = (
             ("ends", "goes on") if predictions.ids[line - 1] == BLANK else ("goes on", "ends")
         )
@@ -103,3 +112,12 @@ def _check_same_sentences(predictions: TagLines, gold: TagLines) -> None:
     raise InputError(
         problem, where=f"{predictions.path}:{line}", mend="write one tag for each gold tag"
     )
+
+
+def _first_difference(ids: IntArray, gold: IntArray) -> int | None:
+    """Return the index of the first line that is blank in one of the two only."""
+    for block in blocks(len(ids)):
+        differs = np.flatnonzero((ids[block] == BLANK) != (gold[block] == BLANK))
+        if differs.size:
+            return int(block.start) + int(differs[0])
+    return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -24,6 +24,7 @@ from xharness.data.examples import (
 )
 from xharness.specs.task import TaskSpec
 from xharness.tasks.retrieval import Pair, first_of_equal
+from xharness.tasks.tagging import TagRows
 
 
 @dataclass(frozen=True)
@@ -63,58 +64,68 @@ def joined(parts: Sequence[Predictions]) -> Predictions:
         for part in parts:
             answers.update(cast(dict[str, str], part.values))
         return Predictions(answers, counts, first.details)
+    if isinstance(first.values, TagRows):
+        rows = TagRows.joined([cast(TagRows, part.values) for part in parts])
+        return Predictions(rows, counts, first.details)
     values = [value for part in parts for value in cast(Sequence[str], part.values)]
     return Predictions(values, counts, first.details)
 
 
-def prediction_text(task: TaskSpec, predictions: Predictions) -> str:
-    """Return the content of a prediction file."""
+def prediction_text(task: TaskSpec, predictions: Predictions) -> Iterator[str]:
+    """Yield the content of a prediction file in pieces."""
     values = predictions.values
     if task.kind == "question_answering" or task.method == "ranking":
-        return json.dumps(values, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
-    if task.kind == "tagging":
-        return _sentences(cast(Sequence[Sequence[str]], values))
-    if task.kind == "multiple_choice":
-        return _choices(cast(Sequence[int], values))
-    if task.method == "mining":
-        return _pairs(cast(Sequence[Pair], values))
-    return "".join(f"{value}\n" for value in cast(Sequence[str], values))
+        yield json.dumps(values, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
+    elif task.kind == "tagging":
+        yield from _sentences(cast(Sequence[Sequence[str]], values))
+    elif task.kind == "multiple_choice":
+        yield _choices(cast(Sequence[int], values))
+    elif task.method == "mining":
+        yield _pairs(cast(Sequence[Pair], values))
+    else:
+        yield from (f"{value}\n" for value in cast(Sequence[str], values))
 
 
-def gold_text(task: TaskSpec, split: Split) -> str | None:
-    """Return the content of a gold file, or ``None`` where the data hold no gold."""
+def gold_text(task: TaskSpec, split: Split) -> Iterator[str] | None:
+    """Return the content of a gold file in pieces, or ``None`` where the data hold no gold."""
     examples: Sequence[Example] = split.examples
     if task.kind == "question_answering":
         questions = cast(Sequence[QuestionExample], examples)
-        return None if not any(q.answers for q in questions) else _squad(questions)
+        return None if not any(q.answers for q in questions) else iter([_squad(questions)])
+    # Examples may be read from a file anew, so they are passed twice and not held.
     if task.kind == "tagging":
-        tags = [e.tags for e in cast(Sequence[TaggingExample], examples)]
-        return None if None in tags else _sentences([t for t in tags if t is not None])
+        sentences = cast(Sequence[TaggingExample], examples)
+        if any(sentence.tags is None for sentence in sentences):
+            return None
+        return _sentences(sentence.tags or () for sentence in sentences)
     if task.kind == "pair_classification":
-        labels = [e.label for e in cast(Sequence[PairExample], examples)]
-        return None if None in labels else "".join(f"{label}\n" for label in labels)
+        pairs = cast(Sequence[PairExample], examples)
+        if any(pair.label is None for pair in pairs):
+            return None
+        return (f"{pair.label}\n" for pair in pairs)
     if task.kind == "multiple_choice":
         chosen = [e.label for e in cast(Sequence[ChoiceExample], examples)]
-        return None if None in chosen else _choices([c for c in chosen if c is not None])
+        return None if None in chosen else iter([_choices([c for c in chosen if c is not None])])
     bitext = cast(Bitext, examples[0])
     if bitext.gold is None:
         return None
     if task.method == "mining":
-        return _pairs(sorted(bitext.gold))
+        return iter([_pairs(sorted(bitext.gold))])
     if task.method == "ranking":
         right: dict[str, list[str]] = {}
         for query, candidate in bitext.gold:
             right.setdefault(query, []).append(candidate)
-        return json.dumps(right, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
+        return iter([json.dumps(right, ensure_ascii=False, indent=0, sort_keys=True) + "\n"])
     # Equal target sentences are one target, under the lowest line number, here as in the predictions.
     canonical = first_of_equal(bitext.target.texts)
     line_of = {name: int(canonical[i]) for i, name in enumerate(bitext.target.ids)}
     target_of = dict(bitext.gold)
-    return "".join(f"{line_of[target_of[name]]}\n" for name in bitext.source.ids)
+    return (f"{line_of[target_of[name]]}\n" for name in bitext.source.ids)
 
 
-def _sentences(tags: Sequence[Sequence[str]]) -> str:
-    return "\n".join("".join(f"{tag}\n" for tag in sentence) for sentence in tags)
+def _sentences(tags: Iterable[Sequence[str]]) -> Iterator[str]:
+    for number, sentence in enumerate(tags):
+        yield "".join(["\n" if number else "", *(f"{tag}\n" for tag in sentence)])
 
 
 def _choices(chosen: Sequence[int]) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xharness.data.examples import SplitName, TaggingExample
-from xharness.data.lines import read_lines
+from xharness.data.lines import LineFile
 from xharness.data.readers.labels import LabelReader
+from xharness.data.readers.line_examples import parsed
 from xharness.errors import InputError
 from xharness.specs.task import TaskSpec
 
@@ -20,7 +22,7 @@ def read_columns(
     split: SplitName,
     options: Mapping[str, Any],
     counts: Counter[str],
-) -> list[TaggingExample]:
+) -> Sequence[TaggingExample]:
     """Read tagged sentences.
 
     Options: ``token`` and ``tag``: column positions; ``separator``: ``tab`` or ``space`` (runs of U+0020);
@@ -34,53 +36,70 @@ def read_columns(
     Raises:
         InputError: Ragged lines or an unknown tag.
     """
-    path = paths["file"]
-    token_at, tag_at = int(options.get("token", 0)), int(options.get("tag", 1))
-    separator = "\t" if options.get("separator", "tab") == "tab" else None
-    comment = options.get("comment")
-    skip_ranges = bool(options.get("skip_tokens", False))
-    label_of = LabelReader(task, counts)
-    examples: list[TaggingExample] = []
-    words: list[str] = []
-    tags: list[str] = []
-    labelled: bool | None = None
+    columns = _Columns(
+        task,
+        int(options.get("token", 0)),
+        int(options.get("tag", 1)),
+        options.get("separator", "tab") == "tab",
+        options.get("comment"),
+        bool(options.get("skip_tokens", False)),
+    )
+    return parsed(paths["file"], counts, columns.sentences)
 
-    def close() -> None:
+
+@dataclass(frozen=True)
+class _Columns:
+    """Which columns there are, and what else lines may be."""
+
+    task: TaskSpec
+    token_at: int
+    tag_at: int
+    tabs: bool
+    comment: str | None
+    skip_ranges: bool
+
+    def sentences(self, file: LineFile, before: int) -> Iterator[TaggingExample]:
+        """Yield the sentences from a file's next line on, which begins one."""
+        counts, label_of = file.counts, LabelReader(self.task, file.counts)
+        words: list[str] = []
+        tags: list[str] = []
+        labelled: bool | None = None
+        previous_blank = True
+        for number, line in file:
+            if not line:
+                if previous_blank:
+                    counts["extra_blank_lines"] += 1
+                previous_blank = True
+                if words:
+                    before += 1
+                    yield _sentence(before, words, tags if labelled else None)
+                    words, tags = [], []
+                continue
+            if self.comment is not None and line.startswith(self.comment) and not words:
+                continue
+            previous_blank = False
+            cells = line.split("\t") if self.tabs else [cell for cell in line.split(" ") if cell]
+            if self.skip_ranges and cells and not cells[0].isdigit():
+                counts["skipped_tokens"] += 1
+                continue
+            has_tag = len(cells) > self.tag_at
+            if labelled is None:
+                labelled = has_tag
+            if len(cells) <= self.token_at or has_tag != labelled:
+                raise InputError(
+                    f"{len(cells)} columns where {(self.tag_at if labelled else self.token_at) + 1} are expected",
+                    where=f"{file.path}:{number}",
+                    mend="every line needs a token and a tag, or no line a tag",
+                )
+            word = cells[self.token_at]
+            if not word:
+                counts["empty_tokens"] += 1
+            words.append(word)
+            if labelled:
+                tags.append(label_of(cells[self.tag_at], file.path, number))
         if words:
-            sentence_tags = tuple(tags) if labelled else None
-            examples.append(TaggingExample(str(len(examples) + 1), tuple(words), sentence_tags))
-            words.clear()
-            tags.clear()
+            yield _sentence(before + 1, words, tags if labelled else None)
 
-    previous_blank = True
-    for number, line in enumerate(read_lines(path, counts), start=1):
-        if not line:
-            if previous_blank:
-                counts["extra_blank_lines"] += 1
-            previous_blank = True
-            close()
-            continue
-        if comment is not None and line.startswith(comment) and not words:
-            continue
-        previous_blank = False
-        cells = line.split("\t") if separator else [cell for cell in line.split(" ") if cell]
-        if skip_ranges and cells and not cells[0].isdigit():
-            counts["skipped_tokens"] += 1
-            continue
-        has_tag = len(cells) > tag_at
-        if labelled is None:
-            labelled = has_tag
-        if len(cells) <= token_at or has_tag != labelled:
-            raise InputError(
-                f"{len(cells)} columns where {(tag_at if labelled else token_at) + 1} are expected",
-                where=f"{path}:{number}",
-                mend="every line needs a token and a tag, or no line a tag",
-            )
-        word = cells[token_at]
-        if not word:
-            counts["empty_tokens"] += 1
-        words.append(word)
-        if labelled:
-            tags.append(label_of(cells[tag_at], path, number))
-    close()
-    return examples
+
+def _sentence(number: int, words: list[str], tags: list[str] | None) -> TaggingExample:
+    return TaggingExample(str(number), tuple(words), None if tags is None else tuple(tags))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from xharness.data.examples import PairExample, SplitName
-from xharness.data.lines import read_lines
+from xharness.data.lines import LineFile
 from xharness.data.readers.labels import NO_GOLD, LabelReader
+from xharness.data.readers.line_examples import parsed
 from xharness.errors import InputError
 from xharness.specs.task import TaskSpec
 
@@ -23,7 +25,7 @@ def read_pair_tsv(
     split: SplitName,
     options: Mapping[str, Any],
     counts: Counter[str],
-) -> list[PairExample]:
+) -> Sequence[PairExample]:
     """Read sentence pairs.
 
     Options: ``columns``: position of ``premise``, ``hypothesis`` and ``label``; ``header``: whether the
@@ -38,32 +40,51 @@ def read_pair_tsv(
     """
     path = paths["file"]
     columns = {"premise": 0, "hypothesis": 1, "label": 2, **options.get("columns", {})}
-    lines = read_lines(path, counts)
-    first = 1 if options.get("header") else 0
-    while len(lines) > first and not lines[-1]:
-        lines.pop()
-        counts["blank_trailing_lines"] += 1
-    rows = [line.split("\t") for line in lines[first:]]
-    texts_end = max(columns["premise"], columns["hypothesis"]) + 1
+    first = 2 if options.get("header") else 1
     width = max(columns.values()) + 1
-    labelled = any(len(row) >= width for row in rows) or not rows
-    expected = width if labelled else texts_end
-    pair_of = PairReader(task, path, counts)
-    examples = []
-    for number, row in enumerate(rows, start=first + 1):
-        if len(row) < expected or (len(row) > expected and not options.get("extra_columns")):
-            raise InputError(
-                f"{len(row)} cells where {expected} are expected",
-                where=f"{path}:{number}",
-                mend="cells are separated by one tab and hold none",
-            )
-        label = row[columns["label"]] if labelled else None
-        pair = pair_of(
-            str(number - first), row[columns["premise"]], row[columns["hypothesis"]], label, number
-        )
-        if pair is not None:
-            examples.append(pair)
-    return examples
+    rows = (line.split("\t") for number, line in LineFile(path, Counter()) if number >= first)
+    labelled = any(len(row) >= width for row in rows)
+    table = _Table(task, columns, first, labelled, bool(options.get("extra_columns")))
+    return parsed(path, counts, table.pairs)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Which columns there are, at which line they begin, and whether there are labels and more cells."""
+
+    task: TaskSpec
+    columns: Mapping[str, int]
+    first: int
+    labelled: bool
+    extra: bool
+
+    def pairs(self, file: LineFile, before: int) -> Iterator[PairExample]:
+        """Yield the pairs from a file's next line on."""
+        at = self.columns
+        expected = max(at.values() if self.labelled else (at["premise"], at["hypothesis"])) + 1
+        pair_of = PairReader(self.task, file.path, file.counts)
+        blank: list[int] = []
+        for number, line in file:
+            if number < self.first:
+                continue
+            if not line:
+                blank.append(number)
+                continue
+            row = line.split("\t")
+            if blank:
+                number, row = blank[0], [""]
+            if len(row) < expected or (len(row) > expected and not self.extra):
+                raise InputError(
+                    f"{len(row)} cells where {expected} are expected",
+                    where=f"{file.path}:{number}",
+                    mend="cells are separated by one tab and hold none",
+                )
+            label = row[at["label"]] if self.labelled else None
+            name = str(number - self.first + 1)
+            pair = pair_of(name, row[at["premise"]], row[at["hypothesis"]], label, number)
+            if pair is not None:
+                yield pair
+        file.counts["blank_trailing_lines"] += len(blank)
 
 
 class PairReader:
