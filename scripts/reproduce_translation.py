@@ -20,7 +20,7 @@ from typing import Final
 from xharness.errors import InputError
 from xharness.files import write_json, write_text
 from xharness.translation.config import load_config
-from xharness.translation.study import StudyResult, render_report
+from xharness.translation.study import StudyResult, judge_all, render_report
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 CONFIGS: Final = ROOT / "task_specs" / "translation"
@@ -84,8 +84,12 @@ def train_all(arguments: argparse.Namespace) -> None:
 
 def report() -> None:
     """Write the page from the results that are there."""
-    raw = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
+    raw = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(RESULTS.glob("*-seed-*.json"))
+    ]
     results = [StudyResult(one["name"], one["seed"], one) for one in raw]
+    write_json(RESULTS / "statements.json", [one.as_json() for one in judge_all(results)])
     write_text(RESULTS.with_suffix(".md"), render_report(results, MODELS, "no-tying"))
 
 

@@ -68,7 +68,7 @@ def test_a_finding_is_seen_when_every_seed_is_above(
 def test_figures_are_means_and_deviations_over_seeds() -> None:
     results = [result("a", 1, 50), result("a", 2, 52), result("b", 1, 40), result("b", 2, 41)]
     # Means over two languages and four tasks are the scores; the deviation of 50 and 52 is the root of 2.
-    assert judge(FINDING, results).figures == "a 51.0 ± 1.4, b 40.5 ± 0.7; seeds: 2 and 2"
+    assert judge(FINDING, results).figures == "a 51.0 ± 1.4, b 40.5 ± 0.7"
 
 
 def test_a_finding_may_be_about_masked_lm_accuracy() -> None:

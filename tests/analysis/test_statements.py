@@ -8,9 +8,12 @@ from tests.encoder.tiny_models import tiny_config
 from xharness.analysis.statements import (
     by_output_size,
     higher,
-    higher_in_every_seed,
+    higher_over_seeds,
     lines_of,
+    lower_over_seeds,
+    over_seeds,
     rising,
+    statement_table,
 )
 
 
@@ -23,18 +26,32 @@ def test_one_figure_against_another(one: float, other: float, verdict: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "verdict"),
+    ("one", "other", "higher_is", "lower_is"),
     [
-        ((5.0, 6.0), (3.0, 4.0), "seen"),
-        ((1.0, 2.0), (3.0, 4.0), "the reverse is seen"),
-        ((1.0, 9.0), (3.0, 4.0), "not told apart"),  # the means 5.0 and 3.5 alone do not count
-        ((), (3.0,), "cannot be tried"),
+        ((5.0, 6.0), (3.0, 4.0), "seen", "the reverse is seen"),
+        ((1.0, 2.0), (3.0, 4.0), "the reverse is seen", "seen"),
+        ((1.0, 9.0), (3.0, 4.0), "not told apart", "not told apart"),  # means do not count
+        ((1.0,), (3.0, 4.0), "not told apart", "not told apart"),  # nor does one seed
+        ((), (3.0,), "cannot be tried", "cannot be tried"),
     ],
 )
 def test_every_seed_must_agree(
-    one: tuple[float, ...], other: tuple[float, ...], verdict: str
+    one: tuple[float, ...], other: tuple[float, ...], higher_is: str, lower_is: str
 ) -> None:
-    assert higher_in_every_seed("a above b", ("a", one), ("b", other)).verdict == verdict
+    assert higher_over_seeds("a above b", ("a", one), ("b", other)).verdict == higher_is
+    assert lower_over_seeds("a below b", ("a", one), ("b", other)).verdict == lower_is
+
+
+def test_figures_over_seeds() -> None:
+    """The standard deviation of 1 and 3 is the square root of 2."""
+    assert over_seeds([1, 3]) == "2.0 ± 1.4"
+    assert over_seeds([1.25], 2) == "1.25"
+    assert over_seeds([]) == "-"
+    judged = higher_over_seeds("a above b", ("a", [1, 3]), ("b", [0, 0]))
+    assert judged.figures == "a 2.0 ± 1.4, b 0.0 ± 0.0"
+    assert higher_over_seeds("a above b", ("a", []), ("b", [1])).figures == "not run yet"
+    cells = [cell.strip() for cell in statement_table([judged]).splitlines()[-1].split("|")]
+    assert cells[1:-1] == ["a above b", "a 2.0 ± 1.4, b 0.0 ± 0.0", "seen"]
 
 
 @pytest.mark.parametrize(

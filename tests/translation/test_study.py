@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xharness.translation.study import CLAIMS, Claim, StudyResult, render_report, verdict
+from xharness.translation.study import CLAIMS, Claim, StudyResult, judge, render_report
 
 ORDER = ("no-tying", "decoder", "three-way", "define", "define-decoder")
 DECODER = next(claim for claim in CLAIMS if claim.smaller == "decoder")
@@ -36,38 +36,43 @@ def result(name: str, parameters: int, bleu: float, seed: int = 1) -> StudyResul
 
 
 @pytest.mark.parametrize(
-    ("parameters", "bleu", "said"),
+    ("parameters", "bleu", "verdict", "figures"),
     [
-        (4000, 29.5, "holds: 1,000 parameters fewer, 20.0 %; like BLEU, -0.50 (1 seed)"),
-        (4000, 31.5, "holds: 1,000 parameters fewer, 20.0 %; better BLEU, +1.50 (1 seed)"),
-        (4000, 28.5, "does not hold: 1,000 parameters fewer, 20.0 %; worse BLEU, -1.50 (1 seed)"),
-        (3900, 30.0, "not so: 1,100 parameters fewer, 22.0 %, not 1 V x d = 1,000"),
+        (4000, 29.5, "seen", "1,000 parameters fewer, 20.0 %; BLEU decoder 29.55 ± 0.07"),
+        (4000, 31.5, "seen", "1,000 parameters fewer, 20.0 %; BLEU decoder 31.55 ± 0.07"),
+        (4000, 28.5, "the reverse is seen", "1,000 parameters fewer, 20.0 %; BLEU decoder 28.55"),
+        (4000, 29.0, "not told apart", "1,000 parameters fewer, 20.0 %; BLEU decoder 29.05"),
+        (3900, 30.0, "the reverse is seen", "1,100 parameters fewer, 22.0 %, not 1 V x d = 1,000;"),
     ],
 )
 def test_tying_must_save_exactly_one_matrix_at_a_like_bleu(
-    parameters: int, bleu: float, said: str
+    parameters: int, bleu: float, verdict: str, figures: str
 ) -> None:
-    results = [result("no-tying", 5000, 30.0), result("decoder", parameters, bleu)]
-    assert verdict(DECODER, results) == said
+    """The larger model has 30.0 and 30.1, and one point less is alike."""
+    results = [result("no-tying", 5000, 30.0 + seed / 10, seed) for seed in (0, 1)]
+    results += [result("decoder", parameters, bleu + seed / 10, seed) for seed in (0, 1)]
+    judged = judge(DECODER, results)
+    assert judged.verdict == verdict
+    assert judged.figures.startswith(figures)
+    assert judged.figures.endswith("no-tying 30.05 ± 0.07")
 
 
-def test_seeds_are_compared_one_by_one() -> None:
-    results = [
-        *(result("no-tying", 5000, bleu, seed) for seed, bleu in ((1, 30.0), (2, 34.0), (3, 1.0))),
-        *(result("decoder", 4000, bleu, seed) for seed, bleu in ((1, 30.5), (2, 34.3))),
-    ]
-    # Seed 3 has one model alone.
-    assert verdict(DECODER, results).endswith("like BLEU, +0.40 (2 seeds)")
+def test_one_seed_tells_no_scores_apart_and_yet_refutes_a_wrong_saving() -> None:
+    untied = result("no-tying", 5000, 30.0)
+    assert judge(DECODER, [untied, result("decoder", 4000, 33.0)]).verdict == "not told apart"
+    assert judge(DECODER, [untied, result("decoder", 4001, 33.0)]).verdict == "the reverse is seen"
 
 
 def test_a_model_that_saves_nothing_refutes_the_claim() -> None:
-    results = [result("no-tying", 5000, 30.0), result("define", 5200, 33.0)]
-    assert verdict(DEFINE, results) == "not so: 200 parameters more"
+    judged = judge(DEFINE, [result("no-tying", 5000, 30.0), result("define", 5200, 33.0)])
+    assert judged.verdict == "the reverse is seen"
+    assert judged.figures.startswith("200 parameters more; BLEU define 33.00")
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_what_was_not_run_is_said(claim: Claim) -> None:
-    assert verdict(claim, [result(claim.larger, 5000, 30.0)]) == "not run yet"
+    judged = judge(claim, [result(claim.larger, 5000, 30.0)])
+    assert (judged.verdict, judged.figures) == ("cannot be tried", "not run yet")
 
 
 def test_the_page_has_every_model_in_order_and_a_hole_is_a_hole() -> None:

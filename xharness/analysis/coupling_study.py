@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 from tabulate import tabulate
 
-from xharness.analysis.statements import Statement, higher_in_every_seed
+from xharness.analysis.statements import (
+    MEANING,
+    Statement,
+    higher_over_seeds,
+    over_seeds,
+    statement_table,
+)
 from xharness.files import write_json, write_text
 
 #: The tasks that are scored, with their titles.
@@ -144,24 +150,12 @@ FINDINGS: tuple[Finding, ...] = (
 
 
 def judge(finding: Finding, results: Sequence[Result]) -> Statement:
-    """Say whether a finding shows, and with which figures: means and standard deviations over seeds.
-
-    It is seen when every seed of the one is above every seed of the other, the reverse when every one is below. Fewer
-    than two seeds of each tell nothing apart.
-    """
+    """Say whether a finding shows, and with which figures: means and standard deviations over seeds."""
     better, worse = (
-        [finding.figure(result) for result in results if result.name == name]
+        (name, [finding.figure(result) for result in results if result.name == name])
         for name in (finding.better, finding.worse)
     )
-    if not better or not worse:
-        return Statement(finding.statement, "cannot be tried", "not run yet")
-    figures = (
-        f"{finding.better} {_over_seeds(better)}, {finding.worse} {_over_seeds(worse)}; "
-        f"seeds: {len(better)} and {len(worse)}"
-    )
-    judged = higher_in_every_seed(finding.statement, ("", better), ("", worse))
-    enough = min(len(better), len(worse)) >= 2
-    return Statement(finding.statement, judged.verdict if enough else "not told apart", figures)
+    return higher_over_seeds(finding.statement, better, worse)
 
 
 def write_report(results: Sequence[Result], order: Sequence[str], into: Path, curves: Path) -> None:
@@ -188,10 +182,9 @@ def write_report(results: Sequence[Result], order: Sequence[str], into: Path, cu
         "## Encoders",
         _encoder_table(found),
         "## Findings of the paper",
-        "A finding is *seen* when each seed of the one encoder is above each seed of the other, *the reverse is seen* "
-        "when each is below. Anything else, and one seed alone, tells nothing apart. The figure is the average over "
-        "the four tasks, or masked-LM accuracy where the statement is about that.",
-        _finding_table(judged),
+        f"{MEANING} The figure is the average over the four tasks, or masked-LM accuracy where the statement is about "
+        "that.",
+        statement_table(judged),
         "## Scores by language",
         *(_language_table(found, task) for task in TASKS),
     ]
@@ -225,21 +218,16 @@ def _encoder_table(found: Mapping[str, Sequence[Result]]) -> str:
                 name,
                 f"{first.parameters('pretraining') / 1e6:.2f}M",
                 f"{first.parameters('fine_tuning') / 1e6:.2f}M",
-                _over_seeds([result.held_out_loss for result in results], 3),
-                _over_seeds([result.held_out_accuracy for result in results]),
-                *(_over_seeds([result.score(task) for result in results]) for task in TASKS),
-                _over_seeds([result.average for result in results]),
+                over_seeds([result.held_out_loss for result in results], 3),
+                over_seeds([result.held_out_accuracy for result in results]),
+                *(over_seeds([result.score(task) for result in results]) for task in TASKS),
+                over_seeds([result.average for result in results]),
                 str(len(results)),
             ]
         )
     header = ["encoder", "pre-training", "fine-tuning", "held-out loss", "held-out accuracy"]
     header += [*TASKS.values(), "average", "n"]
     return tabulate(rows, header, "pipe", disable_numparse=True)
-
-
-def _finding_table(judged: Sequence[Statement]) -> str:
-    rows = [[one.text, one.figures, one.verdict] for one in judged]
-    return tabulate(rows, ["the paper's finding", "here", "verdict"], "pipe", disable_numparse=True)
 
 
 def _language_table(found: Mapping[str, Sequence[Result]], task: str) -> str:
@@ -270,8 +258,3 @@ def _main_figure(figures: Mapping[str, float]) -> float:
 
 def _curve(curve: Mapping[str, Sequence[Mapping[str, float]]]) -> list[dict[str, Any]]:
     return [{"kind": kind, **line} for kind in ("train", "dev") for line in curve[kind]]
-
-
-def _over_seeds(values: Sequence[float], digits: int = 1) -> str:
-    text = f"{mean(values):.{digits}f}"
-    return text if len(values) < 2 else f"{text} ± {stdev(values):.{digits}f}"

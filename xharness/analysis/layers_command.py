@@ -14,7 +14,7 @@ from tabulate import tabulate
 
 from xharness.analysis.drawing import Curve, check_figure, draw_curves
 from xharness.analysis.encoders import checkpoint_name, checkpoint_reference
-from xharness.analysis.statements import Statement, higher_in_every_seed, lines_of
+from xharness.analysis.statements import Statement, higher_over_seeds, lines_of, over_seeds
 from xharness.analysis.truncation import check_depth, write_truncated
 from xharness.errors import InputError
 from xharness.files import write_json
@@ -158,14 +158,14 @@ def layer_statements(depths: Sequence[Depth]) -> list[Statement]:
     statements = []
     if len(depths) > 1:
         statements.append(
-            higher_in_every_seed(
+            higher_over_seeds(
                 "Dropping one layer helps (section 6.2, of output embeddings of 128 and 768)",
                 ("one dropped", depths[1].means),
                 ("none dropped", whole),
             )
         )
     statements += [
-        higher_in_every_seed(
+        higher_over_seeds(
             f"Dropping {depth.dropped} layers hurts (section 6.2, of output embeddings of 768 and 3072)",
             ("none dropped", whole),
             (f"{depth.dropped} dropped", depth.means),
@@ -181,8 +181,8 @@ def _table(name: str, depths: Sequence[Depth], statements: Sequence[Statement]) 
         [
             str(depth.layers),
             str(depth.dropped),
-            *(_over_seeds(depth.scores.get(task, ())) for task in tasks),
-            _over_seeds(depth.means),
+            *(over_seeds(depth.scores.get(task, ())) for task in tasks),
+            over_seeds(depth.means),
         ]
         for depth in depths
     ]
@@ -191,13 +191,6 @@ def _table(name: str, depths: Sequence[Depth], statements: Sequence[Statement]) 
         rows, header, "simple", colalign=("right",) * len(header), disable_numparse=True
     )
     return "\n".join([name, table, "", *lines_of(statements)])
-
-
-def _over_seeds(values: Sequence[float]) -> str:
-    if not values:
-        return "-"
-    text = f"{mean(values):.1f}"
-    return text if len(values) < 2 else f"{text} ± {stdev(values):.1f}"
 
 
 def _draw(path: Path, depths: Sequence[Depth], layers: int) -> None:

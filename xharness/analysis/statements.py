@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any, Literal
 
+from tabulate import tabulate
+
 Verdict = Literal["seen", "the reverse is seen", "not told apart", "cannot be tried"]
+
+#: What verdicts over seeds mean, for a page.
+MEANING = (
+    "A finding is *seen* when each seed of the one is better than each seed of the other, *the reverse is seen* when "
+    "each is worse. Anything else, and one seed alone, tells nothing apart."
+)
+
+#: In place of figures that there are not yet.
+NOT_RUN = "not run yet"
 
 #: What two encoders must have in common to differ in their output embedding alone.
 _SAME = (
@@ -49,18 +60,60 @@ def higher(text: str, one: tuple[str, float], other: tuple[str, float]) -> State
     return Statement(text, "seen" if one[1] > other[1] else "the reverse is seen", figures)
 
 
-def higher_in_every_seed(
-    text: str, one: tuple[str, Sequence[float]], other: tuple[str, Sequence[float]]
+def over_seeds(values: Sequence[float], digits: int = 1) -> str:
+    """Return the mean, and the standard deviation of more than one value; a dash for none."""
+    if not values:
+        return "-"
+    text = f"{mean(values):.{digits}f}"
+    return text if len(values) < 2 else f"{text} ± {stdev(values):.{digits}f}"
+
+
+def verdict_over_seeds(better: Sequence[float], worse: Sequence[float]) -> Verdict:
+    """Say whether the one is higher than the other, as ``MEANING`` has it."""
+    if not better or not worse:
+        return "cannot be tried"
+    if min(len(better), len(worse)) < 2:
+        return "not told apart"
+    if min(better) > max(worse):
+        return "seen"
+    return "the reverse is seen" if max(better) < min(worse) else "not told apart"
+
+
+def higher_over_seeds(
+    text: str,
+    better: tuple[str, Sequence[float]],
+    worse: tuple[str, Sequence[float]],
+    digits: int = 1,
 ) -> Statement:
-    """Judge the statement that one is higher than the other: each seed's figure than each of the other's seeds."""
-    figures = ", ".join(f"{name} {mean(values):.1f}" for name, values in (one, other) if values)
-    if not one[1] or not other[1]:
-        return Statement(text, "cannot be tried", figures or "no figure")
-    if min(one[1]) > max(other[1]):
-        return Statement(text, "seen", figures)
-    if max(one[1]) < min(other[1]):
-        return Statement(text, "the reverse is seen", figures)
-    return Statement(text, "not told apart", figures)
+    """Judge the statement that the one is higher than the other, by the seeds of each.
+
+    Args:
+        text: The statement.
+        better: Name and figure by seed of what the statement finds better.
+        worse: Of the other.
+        digits: After the point.
+    """
+    return Statement(
+        text, verdict_over_seeds(better[1], worse[1]), _figures(better, worse, digits=digits)
+    )
+
+
+def lower_over_seeds(
+    text: str,
+    better: tuple[str, Sequence[float]],
+    worse: tuple[str, Sequence[float]],
+    digits: int = 1,
+) -> Statement:
+    """Judge the statement that the one is lower than the other, by the seeds of each."""
+    return Statement(
+        text, verdict_over_seeds(worse[1], better[1]), _figures(better, worse, digits=digits)
+    )
+
+
+def _figures(*named: tuple[str, Sequence[float]], digits: int) -> str:
+    if not all(values for _, values in named):
+        return NOT_RUN
+    return ", ".join(f"{name} {over_seeds(values, digits)}" for name, values in named)
 
 
 def rising(text: str, values: Mapping[str, float], *, falling: bool = False) -> Statement:
@@ -107,3 +160,9 @@ def by_output_size(named: Sequence[tuple[str, Any]]) -> list[str]:
 def lines_of(statements: Sequence[Statement]) -> list[str]:
     """Return the statements for the terminal, one a line."""
     return [f"{s.verdict}: {s.text} ({s.figures})" for s in statements]
+
+
+def statement_table(statements: Sequence[Statement]) -> str:
+    """Return the statements as a markdown table."""
+    rows = [[one.text, one.figures, one.verdict] for one in statements]
+    return tabulate(rows, ["the paper's finding", "here", "verdict"], "pipe", disable_numparse=True)

@@ -9,6 +9,16 @@ from typing import Any
 import torch
 from torch import nn
 
+from xharness.analysis.statements import (
+    MEANING,
+    NOT_RUN,
+    Statement,
+    Verdict,
+    lower_over_seeds,
+    over_seeds,
+    statement_table,
+    verdict_over_seeds,
+)
 from xharness.files import write_json, write_text
 from xharness.language_modelling.model import LanguageModel
 from xharness.language_modelling.study import Study, read_results
@@ -18,19 +28,10 @@ from xharness.language_modelling.study_page import (
     epoch_table,
     model_table,
     setting_line,
+    table,
     text_line,
 )
 from xharness.language_modelling.text import Splits
-from xharness.language_modelling.verdicts import (
-    MEANING,
-    Finding,
-    Verdict,
-    finding_table,
-    lower_finding,
-    over_seeds,
-    statements,
-    table,
-)
 
 #: In this order, so that what is compared first is there first.
 NAMES = (
@@ -44,7 +45,7 @@ NAMES = (
     "define-7",
 )
 
-#: Two perplexities nearer than this are alike, in percent: the paper calls 44.87 and 44.12 so, which are 1.7 % apart.
+#: How far a perplexity may be above one that it is like, in percent: the paper calls 44.87 and 44.12 alike, 1.7 %.
 _ALIKE = 2.0
 
 
@@ -68,7 +69,7 @@ def write_define_report(study: Study) -> None:
     """
     results = read_results(study)
     found = findings(results)
-    write_json(study.results / "statements.json", statements(found))
+    write_json(study.results / "statements.json", [one.as_json() for one in found])
     parts = [
         "# DeFINE at small scale",
         "The comparisons of Mehta et al. (ICLR 2020, arXiv 1911.12385): a word is looked up as a narrow vector, which "
@@ -83,8 +84,8 @@ def write_define_report(study: Study) -> None:
         FIGURES,
         model_table(study, results),
         "## Findings of the paper",
-        f"{MEANING} Two are alike when their means are less than {_ALIKE:g} % apart.",
-        finding_table(found),
+        f"{MEANING} A perplexity up to {_ALIKE:g} % above another is like it.",
+        statement_table(found),
         "## The unit",
         "Parameters between the looked-up vector and the model, and the largest difference between vectors from the "
         "unit and from the table that it leaves behind after training, which makes its inference a plain lookup.",
@@ -98,10 +99,14 @@ def write_define_report(study: Study) -> None:
     write_text(study.page, "\n\n".join(parts) + "\n")
 
 
-def findings(results: Results) -> list[Finding]:
+def findings(results: Results) -> list[Statement]:
     """Hold the results against the paper's statements; perplexities are on the test text."""
-    tests = {name: [one.perplexity("test") for one in found] for name, found in results.items()}
-    times = {name: [one.step_milliseconds for one in found] for name, found in results.items()}
+    tests = {
+        name: (name, [one.perplexity("test") for one in found]) for name, found in results.items()
+    }
+    times = {
+        name: (name, [one.step_milliseconds for one in found]) for name, found in results.items()
+    }
     return [
         _fewer_and_alike(
             "Adaptive input and softmax need fewer parameters than a full table at like perplexity "
@@ -110,28 +115,28 @@ def findings(results: Results) -> list[Finding]:
             "adaptive",
             "standard",
         ),
-        lower_finding(
+        lower_over_seeds(
             "An adaptive step is faster than one of the full softmax (297 against 1150 ms)",
             times["adaptive"],
             times["standard"],
         ),
-        lower_finding(
+        lower_over_seeds(
             "DeFINE of 3 layers lowers the adaptive model's perplexity (LSTM: 41.2 against 44.9; Transformer-XL with "
             "n = 64: 29.1 against 33.7)",
             tests["define-3"],
             tests["adaptive"],
         ),
-        lower_finding(
+        lower_over_seeds(
             "It is also below the full table (41.2 against 44.1)",
             tests["define-3"],
             tests["standard"],
         ),
-        lower_finding(
+        lower_over_seeds(
             "7 layers are better than 3 (38.0 against 41.2, there with a wider n too)",
             tests["define-7"],
             tests["define-3"],
         ),
-        lower_finding(
+        lower_over_seeds(
             "The hierarchical transformation is better than constant groups (40.9 against 45.6)",
             tests["hierarchical-3"],
             tests["grouped-3"],
@@ -143,12 +148,12 @@ def findings(results: Results) -> list[Finding]:
             "hierarchical-3",
             "linear-3",
         ),
-        lower_finding(
+        lower_over_seeds(
             "Joining the input to each layer is better than not (38.9 against 40.9)",
             tests["define-3-unmixed"],
             tests["hierarchical-3"],
         ),
-        lower_finding(
+        lower_over_seeds(
             "Interleaving it in groups is better still (38.0 against 38.9)",
             tests["define-3"],
             tests["define-3-unmixed"],
@@ -156,21 +161,20 @@ def findings(results: Results) -> list[Finding]:
     ]
 
 
-def _fewer_and_alike(statement: str, results: Results, smaller: str, larger: str) -> Finding:
+def _fewer_and_alike(statement: str, results: Results, smaller: str, larger: str) -> Statement:
     one, other = results[smaller], results[larger]
     if not one or not other:
-        return Finding(statement, "-", "not run yet")
+        return Statement(statement, "cannot be tried", NOT_RUN)
     perplexities = [[run.perplexity("test") for run in runs] for runs in (one, other)]
-    means = [sum(values) / len(values) for values in perplexities]
-    gap = 100 * (means[0] - means[1]) / means[1]
-    here = ", against ".join(
-        f"{runs[0].parameters / 1e6:.2f}M, {over_seeds(values)}"
-        for runs, values in zip((one, other), perplexities, strict=True)
+    here = "; ".join(
+        f"{name} {runs[0].parameters / 1e6:.2f}M, {over_seeds(values)}"
+        for name, runs, values in zip((smaller, larger), (one, other), perplexities, strict=True)
     )
-    said: Verdict = "seen" if gap < _ALIKE else "the reverse is seen"
+    alike = [value * (1 + _ALIKE / 100) for value in perplexities[1]]
+    said: Verdict = verdict_over_seeds(alike, perplexities[0])  # lower is better
     if one[0].parameters >= other[0].parameters:
         said = "the reverse is seen"
-    return Finding(statement, f"{here} ({gap:+.1f} %)", said)
+    return Statement(statement, said, here)
 
 
 def _unit_table(study: Study, results: Results) -> str:

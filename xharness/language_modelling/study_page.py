@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tabulate import tabulate
+
+from xharness.analysis.statements import over_seeds
 from xharness.language_modelling.study import Result, Study, read_json
-from xharness.language_modelling.verdicts import over_seeds, table
 
 Results = Mapping[str, Sequence[Result]]
 
@@ -99,3 +101,8 @@ FIGURES = (
     "the epoch with the lowest dev perplexity. A step's time is CPU time, median over epochs. Mean ± standard "
     "deviation over n seeds."
 )
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a markdown table of cells that are text already."""
+    return tabulate(rows, header, "pipe", disable_numparse=True)

@@ -11,6 +11,17 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import load_file
 
+from xharness.analysis.statements import (
+    MEANING,
+    NOT_RUN,
+    Statement,
+    Verdict,
+    higher_over_seeds,
+    lower_over_seeds,
+    over_seeds,
+    statement_table,
+    verdict_over_seeds,
+)
 from xharness.analysis.word_similarity import SimilaritySet
 from xharness.errors import InputError
 from xharness.files import write_json, write_text
@@ -23,21 +34,10 @@ from xharness.language_modelling.study_page import (
     epoch_table,
     model_table,
     setting_line,
+    table,
     text_line,
 )
 from xharness.language_modelling.text import Splits
-from xharness.language_modelling.verdicts import (
-    MEANING,
-    Finding,
-    Verdict,
-    finding_table,
-    higher_finding,
-    lower_finding,
-    lower_verdict,
-    over_seeds,
-    statements,
-    table,
-)
 
 NAMES = ("small", "small-wt", "small-pr", "small-wt-pr")
 
@@ -109,7 +109,7 @@ def write_tying_report(study: Study) -> None:
         )
     ]
     found = findings(study, results, agreements)
-    write_json(study.results / "statements.json", statements(found))
+    write_json(study.results / "statements.json", [one.as_json() for one in found])
     parts = [
         "# Weight tying and projection regularisation at small scale",
         "The comparisons of Press and Wolf (EACL 2017, arXiv 1608.05859): a word-level LSTM without dropout, with two "
@@ -125,7 +125,7 @@ def write_tying_report(study: Study) -> None:
         model_table(study, results),
         "## Findings of the paper",
         MEANING,
-        finding_table(found),
+        statement_table(found),
         "## Train / dev perplexity by epoch",
         epoch_table(study, results),
         "## Embeddings and human ratings",
@@ -145,11 +145,11 @@ def write_tying_report(study: Study) -> None:
 
 def findings(
     study: Study, results: Results, agreements: Sequence[Mapping[str, Any]]
-) -> list[Finding]:
+) -> list[Statement]:
     """Hold the results against the paper's statements."""
 
-    def perplexities(name: str, split: str) -> list[float]:
-        return [result.perplexity(split) for result in results[name]]
+    def perplexities(name: str, split: str) -> tuple[str, list[float]]:
+        return name, [result.perplexity(split) for result in results[name]]
 
     compared = (
         ("Tying lowers {} perplexity", 1, 0, ("117.5 against 120.7", "112.4 against 114.5")),
@@ -157,7 +157,7 @@ def findings(
         ("It lowers that of the tied model on {}", 3, 1, ("104.9 against 117.5", "100.9 against 112.4")),
     )  # fmt: skip
     found = [
-        lower_finding(
+        lower_over_seeds(
             f"{statement.format(split)} ({figures})",
             perplexities(NAMES[better], split),
             perplexities(NAMES[worse], split),
@@ -168,52 +168,52 @@ def findings(
     found += [_best_of_all(results, split) for split in ("dev", "test")]
     found.append(_saving(study, results))
     found += [
-        higher_finding(
+        higher_over_seeds(
             f"{name}: the output embedding is nearer to human ratings than the input one (Spearman, cosine, mean over "
             "the sets)",
-            [_mean_spearman(one, "output") for one in results[name]],
-            [_mean_spearman(one, "input") for one in results[name]],
+            ("output", [_mean_spearman(one, "output") for one in results[name]]),
+            ("input", [_mean_spearman(one, "input") for one in results[name]]),
         )
         for name, _ in _PAIRS
     ]
     found += [
-        higher_finding(
+        higher_over_seeds(
             f"{tied}: the tied embedding resembles the output embedding of {untied} more than its input one "
             "(Spearman)",
-            _spearman(agreements, untied, "output_tied"),
-            _spearman(agreements, untied, "input_tied"),
+            ("output", _spearman(agreements, untied, "output_tied")),
+            ("input", _spearman(agreements, untied, "input_tied")),
         )
         for untied, tied in _PAIRS
     ]
     return found
 
 
-def _best_of_all(results: Results, split: str) -> Finding:
-    best = [one.perplexity(split) for one in results[NAMES[-1]]]
-    others = [[one.perplexity(split) for one in results[name]] for name in NAMES[:-1]]
-    here = f"{over_seeds(best)} against {', '.join(map(over_seeds, others))}"
-    verdicts = {lower_verdict(best, other) for other in others}
+def _best_of_all(results: Results, split: str) -> Statement:
+    runs = {name: [one.perplexity(split) for one in results[name]] for name in NAMES}
+    verdicts = {verdict_over_seeds(runs[name], runs[NAMES[-1]]) for name in NAMES[:-1]}
     said: Verdict = "not told apart"
-    if "not run yet" in verdicts:
-        said = "not run yet"
+    figures = ", ".join(f"{name} {over_seeds(runs[name])}" for name in reversed(NAMES))
+    if "cannot be tried" in verdicts:
+        said, figures = "cannot be tried", NOT_RUN
     elif verdicts == {"seen"}:
         said = "seen"
     elif "the reverse is seen" in verdicts:
         said = "the reverse is seen"
-    return Finding(f"Both together are best of all four on {split}", here, said)
+    return Statement(f"Both together are best of all four on {split}", said, figures)
 
 
-def _saving(study: Study, results: Results) -> Finding:
+def _saving(study: Study, results: Results) -> Statement:
     statement = "Tying saves vocabulary times width parameters (2M of 4.65M)"
     untied, tied = results["small"], results["small-wt"]
     if not untied or not tied:
-        return Finding(statement, "-", "not run yet")
+        return Statement(statement, "cannot be tried", NOT_RUN)
     saved = untied[0].parameters - tied[0].parameters
     words = int(untied[0].raw["text"]["vocabulary"])
     width = study.config("small").width
     share = 100 * saved / untied[0].parameters
     here = f"{saved:,} saved, {words:,} x {width} = {words * width:,}; {share:.0f} %"
-    return Finding(statement, here, "seen" if saved == words * width else "the reverse is seen")
+    said: Verdict = "seen" if saved == words * width else "the reverse is seen"
+    return Statement(statement, said, here)
 
 
 def _mean_spearman(result: Result, kind: str) -> float:

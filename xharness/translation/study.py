@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean, stdev
 from typing import Any
 
 from tabulate import tabulate
+
+from xharness.analysis.statements import (
+    NOT_RUN,
+    Statement,
+    Verdict,
+    over_seeds,
+    statement_table,
+    verdict_over_seeds,
+)
 
 #: BLEU points within which two models count as alike; set before any was run.
 ALIKE = 1.0
@@ -93,35 +101,44 @@ CLAIMS: tuple[Claim, ...] = (
 )
 
 
-def verdict(claim: Claim, results: Sequence[StudyResult]) -> str:
-    """Say in a few words what is saved and what it costs, by the means over the seeds that both models have."""
-    pairs = _by_seed(results, claim.smaller, claim.larger)
-    if not pairs:
-        return "not run yet"
-    small, large = pairs[0]
-    saved = large.parameters - small.parameters
-    share = f"{saved:,} parameters fewer, {100 * saved / large.parameters:.1f} %"
-    if claim.tables is not None and saved != claim.tables * large.table:
-        return f"not so: {share}, not {claim.tables} V x d = {claim.tables * large.table:,}"
-    if claim.tables is None and saved <= 0:
-        return f"not so: {-saved:,} parameters more"
-    gained = mean(one.bleu - other.bleu for one, other in pairs)
-    kind = "better" if gained > ALIKE else "worse" if gained < -ALIKE else "like"
-    holds = "holds" if kind != "worse" else "does not hold"
-    seeds = f"{len(pairs)} seed{'s' if len(pairs) > 1 else ''}"
-    return f"{holds}: {share}; {kind} BLEU, {gained:+.2f} ({seeds})"
+def judge(claim: Claim, results: Sequence[StudyResult]) -> Statement:
+    """Say whether a claim shows: what is saved, and what it costs by the seeds of each.
+
+    What is saved is exact, so that a wrong saving refutes the claim whatever the scores. Scores are held to the rule of
+    all studies, the larger model ``ALIKE`` points lower: alike or better is seen, worse is the reverse.
+    """
+    small, large = (
+        [result for result in results if result.name == name]
+        for name in (claim.smaller, claim.larger)
+    )
+    if not small or not large:
+        return Statement(claim.statement, "cannot be tried", NOT_RUN)
+    saved = large[0].parameters - small[0].parameters
+    figures = (
+        f"{saved:,} parameters fewer, {100 * saved / large[0].parameters:.1f} %"
+        if saved > 0
+        else f"{-saved:,} parameters more"
+    )
+    wanted = None if claim.tables is None else claim.tables * large[0].table
+    said: Verdict
+    if saved <= 0 or (wanted is not None and saved != wanted):
+        said = "the reverse is seen"
+        if wanted is not None:
+            figures += f", not {claim.tables} V x d = {wanted:,}"
+    else:
+        said = verdict_over_seeds(
+            [one.bleu for one in small], [other.bleu - ALIKE for other in large]
+        )
+    scores = ", ".join(
+        f"{name} {over_seeds([one.bleu for one in found], 2)}"
+        for name, found in ((claim.smaller, small), (claim.larger, large))
+    )
+    return Statement(claim.statement, said, f"{figures}; BLEU {scores}")
 
 
-def _by_seed(
-    results: Sequence[StudyResult], first: str, second: str
-) -> list[tuple[StudyResult, StudyResult]]:
-    found = {(result.name, result.seed): result for result in results}
-    seeds = sorted({result.seed for result in results})
-    return [
-        (found[first, seed], found[second, seed])
-        for seed in seeds
-        if (first, seed) in found and (second, seed) in found
-    ]
+def judge_all(results: Sequence[StudyResult]) -> list[Statement]:
+    """Judge every claim."""
+    return [judge(claim, results) for claim in CLAIMS]
 
 
 def render_report(results: Sequence[StudyResult], order: Sequence[str], baseline: str) -> str:
@@ -145,14 +162,10 @@ def render_report(results: Sequence[StudyResult], order: Sequence[str], baseline
         "Parameters are all of the model's; a shared matrix counts once. The dev loss is the cross-entropy in nats a "
         "piece, without smoothing, of the weights that were scored. A step's time is processor time.",
         "## Claims",
-        f"BLEU is alike within {ALIKE:g} point, compared seed by seed. A claim holds where the parameters are saved "
-        "and BLEU is not worse by more than that.",
-        tabulate(
-            [[claim.statement, verdict(claim, results)] for claim in CLAIMS],
-            ["claim", "here"],
-            "pipe",
-            disable_numparse=True,
-        ),
+        "A claim is *seen* when the parameters are saved and each seed's BLEU is above that of each seed of the "
+        f"larger model less {ALIKE:g} point, *the reverse is seen* when each is below, or the saving is another. "
+        "Anything else, and one seed alone, tells nothing apart.",
+        statement_table(judge_all(results)),
         "## Training",
         _training_table(results, order),
         "## Again",
@@ -178,11 +191,11 @@ def _model_table(results: Sequence[StudyResult], order: Sequence[str], baseline:
                 f"{size:,}",
                 f"{found[0].raw['parameters']['trained']:,}",
                 fewer,
-                _over_seeds(found, lambda r: r.bleu, 2),
-                _over_seeds(found, lambda r: r.chrf, 2),
-                _over_seeds(found, lambda r: float(r.raw["training"]["dev_loss"]), 3),
-                _over_seeds(
-                    found, lambda r: 1000 * float(r.raw["training"]["cpu_seconds_a_step"]), 0
+                over_seeds([r.bleu for r in found], 2),
+                over_seeds([r.chrf for r in found], 2),
+                over_seeds([float(r.raw["training"]["dev_loss"]) for r in found], 3),
+                over_seeds(
+                    [1000 * float(r.raw["training"]["cpu_seconds_a_step"]) for r in found], 0
                 ),
                 str(len(found)),
             ]
@@ -225,12 +238,3 @@ def _training_table(results: Sequence[StudyResult], order: Sequence[str]) -> str
     header = ["model", "seed", "epochs", "steps", "processor min", "wall min", "weights"]
     header.append("greedy dev BLEU (epoch)")
     return tabulate(rows, header, "pipe", disable_numparse=True)
-
-
-def _over_seeds(
-    results: Sequence[StudyResult], figure: Callable[[StudyResult], float], digits: int
-) -> str:
-    values = [figure(result) for result in results]
-    if len(values) == 1:
-        return f"{values[0]:.{digits}f}"
-    return f"{mean(values):.{digits}f} ± {stdev(values):.{digits}f}"
