@@ -12,11 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.data.files import read, write
+from xharness.data import lines
 from xharness.data.readers import line_examples
 from xharness.data.readers.line_examples import StoredExamples
 from xharness.errors import InputError
 
-PATHS_MAY_BE_REUSED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+PATHS_MAY_BE_REUSED = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 
 TAGGED = st.lists(
     st.sampled_from(["a\tO\n", "ä\tB-PER\n", "\tO\n", "日\tI-PER\r\n", "\n", "\n", "\r\n"]),
@@ -31,10 +34,16 @@ PAIRS = st.lists(
 
 
 @PATHS_MAY_BE_REUSED
-@given(data=st.data(), every=st.integers(1, 4))
+@given(data=st.data(), every=st.integers(1, 4), block=st.sampled_from([1, 9, 1 << 18]))
 @pytest.mark.parametrize(("form", "content"), [("columns", TAGGED), ("pair_tsv", PAIRS)])
 def test_stored_examples_are_those_of_the_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, content: Any, data: Any, every: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    form: str,
+    content: Any,
+    data: Any,
+    every: int,
+    block: int,
 ) -> None:
     start = data.draw(st.sampled_from(["", "\ufeff"]))
     path = write(
@@ -44,6 +53,7 @@ def test_stored_examples_are_those_of_the_list(
         held, counts = read(form, path)
         patch.setattr(line_examples, "HELD_BYTES", -1)
         patch.setattr(line_examples, "MARK_EVERY", every)
+        patch.setattr(lines, "_BLOCK_BYTES", block)
         stored, stored_counts = read(form, path)
         assert isinstance(stored, StoredExamples)
         assert stored_counts == counts

@@ -12,6 +12,8 @@ from xharness.errors import InputError
 
 _MARK = b"\xef\xbb\xbf"
 
+_BLOCK_BYTES = 1 << 18
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -25,7 +27,7 @@ BEGINNING = Place(1, 0)
 
 
 class LineFile:
-    """A file whose lines are read one after the other, so that it needs no memory of its size.
+    """A file whose lines are read a block at a time, so that it needs no memory of its size.
 
     Args:
         path: The file.
@@ -35,39 +37,53 @@ class LineFile:
     Attributes:
         path: The file.
         counts: Where more may be counted.
-        next: Where the line begins that will be read next.
     """
 
     def __init__(self, path: Path, counts: Counter[str], start: Place = BEGINNING):
-        self.path, self.counts, self.next = path, counts, start
+        self.path, self.counts = path, counts
+        self._place, self._block, self._taken = start, [""], 0
+
+    @property
+    def next(self) -> Place:
+        """Where the line begins that will be read next."""
+        taken = self._block[: self._taken]
+        size = sum(map(len, map(str.encode, taken))) + self._taken
+        return Place(self._place.line + self._taken, self._place.offset + size)
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         """Yield each line's number and text, by the rules of ``read_lines``.
 
         Raises:
-            InputError: The file cannot be read, or the line is not UTF-8.
+            InputError: The file cannot be read, or its next lines are not UTF-8.
         """
         try:
             with self.path.open("rb") as file:
-                file.seek(self.next.offset)
-                for raw in file:  # bytes are cut at line feeds only
-                    here = self.next
-                    self.next = Place(here.line + 1, here.offset + len(raw))
-                    yield here.line, self._text(raw.removesuffix(b"\n"), here)
+                start = self._place
+                file.seek(start.offset)
+                while content := file.read(_BLOCK_BYTES):
+                    content += file.readline()
+                    yield from self._lines(content, start)
+                    start = Place(start.line + len(self._block), start.offset + len(content))
         except OSError as error:
             raise _unreadable(self.path, error) from error
 
-    def _text(self, raw: bytes, here: Place) -> str:
-        if not here.offset and raw.startswith(_MARK):
+    def _lines(self, content: bytes, start: Place) -> Iterator[tuple[int, str]]:
+        if not start.offset and content.startswith(_MARK):
             self.counts["byte_order_marks"] += 1
-            raw = raw[len(_MARK) :]
-        if raw.endswith(b"\r"):
-            self.counts["carriage_returns"] += 1
-            raw = raw[:-1]
-        try:
-            return raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise _not_utf8(raw[error.start], self.path, here.line) from error
+            content = content[len(_MARK) :]
+            start = Place(start.line, len(_MARK))
+        text = _decode_from(content, self.path, start.line)
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        self._place, self._block = start, lines
+        carriage_returns = "\r" in text
+        for number, line in enumerate(lines, start=start.line):
+            self._taken = number + 1 - start.line
+            if carriage_returns and line.endswith("\r"):
+                self.counts["carriage_returns"] += 1
+                line = line[:-1]
+            yield number, line
 
 
 def read_bytes(path: Path) -> bytes:
@@ -88,12 +104,6 @@ def _unreadable(path: Path, error: OSError) -> InputError:
     return InputError(f"cannot be read: {error.strerror}", where=path)
 
 
-def _not_utf8(byte: int, path: Path, line: int) -> InputError:
-    return InputError(
-        f"byte 0x{byte:02x} is not UTF-8", where=f"{path}:{line}", mend="convert the file to UTF-8"
-    )
-
-
 def decode(content: bytes, path: Path, counts: Counter[str]) -> str:
     """Decode UTF-8; a byte order mark is taken off and counted.
 
@@ -103,11 +113,19 @@ def decode(content: bytes, path: Path, counts: Counter[str]) -> str:
     if content.startswith(_MARK):
         counts["byte_order_marks"] += 1
         content = content[len(_MARK) :]
+    return _decode_from(content, path, 1)
+
+
+def _decode_from(content: bytes, path: Path, line: int) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise _not_utf8(content[error.start], path, line) from error
+        number = line + content.count(b"\n", 0, error.start)
+        raise InputError(
+            f"byte 0x{content[error.start]:02x} is not UTF-8",
+            where=f"{path}:{number}",
+            mend="convert the file to UTF-8",
+        ) from error
 
 
 def read_lines(path: Path, counts: Counter[str]) -> list[str]:

@@ -46,12 +46,11 @@ def parsed(path: Path, counts: Counter[str], parse: Parse[E]) -> Sequence[E]:
 
 def _stored(file: LineFile, examples: Iterator[E], parse: Parse[E]) -> StoredExamples[E]:
     stamp = _stamp(file.path)
-    marks, count, place = [], 0, BEGINNING
+    marks, count = [BEGINNING], 0
     for _ in examples:
-        if count % MARK_EVERY == 0:
-            marks.append(place)
         count += 1
-        place = file.next
+        if count % MARK_EVERY == 0:
+            marks.append(file.next)
     return StoredExamples(file.path, parse, marks, count, stamp)
 
 
