@@ -33,6 +33,8 @@ from speed.materials import TASKS
 from speed.measuring import Row, in_own_process, seconds
 from tabulate import tabulate
 
+from xharness.errors import InputError
+
 WAYS = ("ours", "official", "common-32")
 
 #: What is to be reached on two cores, as a multiple of the way's examples a second.
@@ -266,4 +268,7 @@ def _score(checkpoint: Path, found: Any, folder: Path) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except InputError as error:
+        sys.exit(f"bench_finetuning: {error}")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from speed.growth import growth_rows, show_growth
 from speed.materials import QUESTION_SHARE, TASKS
 from speed.measuring import Row, in_own_process, seconds
 from tabulate import tabulate
+
+from xharness.errors import InputError
 
 WAYS = ("ours", "official", "common-8", "common-32")
 
@@ -241,4 +244,7 @@ def _measured(arguments: argparse.Namespace, task: str) -> Row:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except InputError as error:
+        sys.exit(f"bench_inference: {error}")
