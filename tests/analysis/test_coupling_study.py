@@ -92,6 +92,10 @@ def test_the_report_holds_tables_curves_and_findings(tmp_path: Path) -> None:
     page = (tmp_path / "study.md").read_text(encoding="utf-8")
     assert "61.5 ± 0.7" in page
     assert "1.00M" in page
+    assert (
+        "1 are seen at this scale, of 0 the reverse, 1 are not told apart, and 9 were not run."
+        in page
+    )
     assert "(study/curves.svg)" in page
     assert (folder / "curves.svg").read_text(encoding="utf-8").startswith("<?xml")
     judged = json.loads((folder / "statements.json").read_text(encoding="utf-8"))

@@ -185,6 +185,7 @@ def write_report(results: Sequence[Result], order: Sequence[str], into: Path, cu
         f"{MEANING} The figure is the average over the four tasks, or masked-LM accuracy where the statement is about "
         "that.",
         statement_table(judged),
+        _summary(judged),
         "## Scores by language",
         *(_language_table(found, task) for task in TASKS),
     ]
@@ -195,7 +196,9 @@ def write_report(results: Sequence[Result], order: Sequence[str], into: Path, cu
         )
         parts += [
             "## Training curves",
-            f"Training loss thin, held-out loss thick; seed {seeds[0]}.",
+            f"Training loss thin, held-out loss thick; seed {seeds[0]}. The loss stays a little above 6, which the "
+            "frequencies of words alone reach, until an encoder begins to learn from context; how early it does decides "
+            "much of what it scores.",
             f"![Masked-LM loss over steps]({curves.relative_to(into.parent)})",
         ]
     parts += [
@@ -228,6 +231,16 @@ def _encoder_table(found: Mapping[str, Sequence[Result]]) -> str:
     header = ["encoder", "pre-training", "fine-tuning", "held-out loss", "held-out accuracy"]
     header += [*TASKS.values(), "average", "n"]
     return tabulate(rows, header, "pipe", disable_numparse=True)
+
+
+def _summary(judged: Sequence[Statement]) -> str:
+    """Say in a sentence how many of the findings show."""
+    verdicts = [one.verdict for one in judged]
+    return (
+        f"Of {len(judged)} findings {verdicts.count('seen')} are seen at this scale, of "
+        f"{verdicts.count('the reverse is seen')} the reverse, {verdicts.count('not told apart')} are not told apart, "
+        f"and {verdicts.count('cannot be tried')} were not run."
+    )
 
 
 def _language_table(found: Mapping[str, Sequence[Result]], task: str) -> str:
