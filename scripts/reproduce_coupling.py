@@ -20,12 +20,17 @@ from typing import Any, Final
 
 from xharness.analysis.coupling_study import TASKS, Result, write_report
 from xharness.files import write_json
+from xharness.pretraining.evaluation import frequency_loss
 from xharness.pretraining.metrics import read_metrics
+from xharness.pretraining.shards import open_shards
+from xharness.pretraining.vocabulary import load_vocabulary
 from xharness.records.store import read_records
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 CONFIGS: Final = ROOT / "task_specs" / "pretraining" / "coupling"
 RESULTS: Final = ROOT / "leaderboards" / "coupling_study"
+
+FREQUENCIES: Final = RESULTS / "frequencies.json"
 
 #: In this order, so that what is compared first is there first.
 ENCODERS: Final = (
@@ -64,12 +69,23 @@ def main() -> None:
             for name in names:
                 if not (RESULTS / f"{name}-seed-{seed}.json").exists():
                     train_and_score(name, seed, arguments)
+        measure_frequencies(arguments.work / "prepared")
     raw = [
         json.loads(path.read_text(encoding="utf-8"))
         for path in sorted(RESULTS.glob("*-seed-*.json"))
     ]
     results = [Result(one["name"], one["seed"], one) for one in raw]
-    write_report(results, ENCODERS, RESULTS.with_suffix(".md"), RESULTS / "curves.svg")
+    frequencies = json.loads(FREQUENCIES.read_text("utf-8")) if FREQUENCIES.exists() else {}
+    page, curves = RESULTS.with_suffix(".md"), RESULTS / "curves.svg"
+    write_report(results, ENCODERS, page, curves, frequencies)
+
+
+def measure_frequencies(prepared: Path) -> None:
+    """Write what guessing by frequency reaches in each language."""
+    pieces = load_vocabulary(prepared / "vocabulary").size
+    shards = open_shards(prepared / "shards")
+    found = {code: round(frequency_loss(shards, code, pieces), 4) for code in shards.languages}
+    write_json(FREQUENCIES, found)
 
 
 def train_and_score(name: str, seed: int, arguments: argparse.Namespace) -> None:

@@ -88,6 +88,7 @@ def test_the_report_holds_tables_curves_and_findings(tmp_path: Path) -> None:
         ("in32-out128", "in32-out32", "coupled"),
         tmp_path / "study.md",
         folder / "curves.svg",
+        {"de": 6.5, "en": 6.4},
     )
     page = (tmp_path / "study.md").read_text(encoding="utf-8")
     assert "61.5 ± 0.7" in page
@@ -108,7 +109,7 @@ def test_the_report_holds_tables_curves_and_findings(tmp_path: Path) -> None:
 
 def test_a_report_without_results_says_so(tmp_path: Path) -> None:
     (tmp_path / "study").mkdir()
-    write_report([], ("coupled",), tmp_path / "study.md", tmp_path / "study" / "curves.svg")
+    write_report([], ("coupled",), tmp_path / "study.md", tmp_path / "study" / "curves.svg", {})
     page = (tmp_path / "study.md").read_text(encoding="utf-8")
     assert "none yet" in page
     assert not (tmp_path / "study" / "curves.svg").exists()

@@ -158,7 +158,13 @@ def judge(finding: Finding, results: Sequence[Result]) -> Statement:
     return higher_over_seeds(finding.statement, better, worse)
 
 
-def write_report(results: Sequence[Result], order: Sequence[str], into: Path, curves: Path) -> None:
+def write_report(
+    results: Sequence[Result],
+    order: Sequence[str],
+    into: Path,
+    curves: Path,
+    frequencies: Mapping[str, float],
+) -> None:
     """Write the markdown report, the figure of the training curves, and the findings as JSON beside it.
 
     Args:
@@ -166,6 +172,7 @@ def write_report(results: Sequence[Result], order: Sequence[str], into: Path, cu
         order: Names of all configurations, in the table's order.
         into: The report.
         curves: The figure, in a folder beside or below the report's.
+        frequencies: Held-out loss by language of guessing by frequency; may be empty.
     """
     from xharness.pretraining.curves import draw_curves
 
@@ -196,9 +203,7 @@ def write_report(results: Sequence[Result], order: Sequence[str], into: Path, cu
         )
         parts += [
             "## Training curves",
-            f"Training loss thin, held-out loss thick; seed {seeds[0]}. The loss stays a little above 6, which the "
-            "frequencies of words alone reach, until an encoder begins to learn from context; how early it does decides "
-            "much of what it scores.",
+            f"Training loss thin, held-out loss thick; seed {seeds[0]}.{_without_context(frequencies)}",
             f"![Masked-LM loss over steps]({curves.relative_to(into.parent)})",
         ]
     parts += [
@@ -231,6 +236,15 @@ def _encoder_table(found: Mapping[str, Sequence[Result]]) -> str:
     header = ["encoder", "pre-training", "fine-tuning", "held-out loss", "held-out accuracy"]
     header += [*TASKS.values(), "average", "n"]
     return tabulate(rows, header, "pipe", disable_numparse=True)
+
+
+def _without_context(frequencies: Mapping[str, float]) -> str:
+    if not frequencies:
+        return ""
+    return (
+        f" The frequencies of each language's pieces alone give a loss of {mean(frequencies.values()):.3f}: what is "
+        "not far below it has hardly begun to learn from context, and scores accordingly."
+    )
 
 
 def _summary(judged: Sequence[Statement]) -> str:

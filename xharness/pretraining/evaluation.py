@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 
 from xharness.encoder import DecoupledForMaskedLM
 from xharness.errors import InputError
 from xharness.inference.device import Device
 from xharness.pretraining.batches import BatchStream, MaskedBatch
+from xharness.pretraining.shards import Shards
+
+_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,24 @@ class HeldOut:
     loss: float
     accuracy: float
     predictions: int
+
+
+def frequency_loss(shards: Shards, language: str, pieces: int) -> float:
+    """Return the held-out loss, in nats, of guessing by a language's own piece frequencies: what no context tells.
+
+    Frequencies are those of the training text, half an occurrence added to each piece.
+
+    Args:
+        shards: With training and held-out ids of the language.
+        language: The language.
+        pieces: Size of the vocabulary.
+    """
+    counts = np.full(pieces, 0.5)
+    for start in range(0, tokens := shards.tokens(language, "train"), _AT_ONCE):
+        ids = shards.read(language, "train", start, min(_AT_ONCE, tokens - start))
+        counts += np.bincount(ids, minlength=len(counts))
+    held_out = shards.read(language, "dev", 0, shards.tokens(language, "dev"))
+    return float(-np.log(counts / counts.sum())[held_out].mean())
 
 
 @torch.no_grad()
