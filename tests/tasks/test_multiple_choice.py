@@ -11,6 +11,7 @@ import torch
 from transformers import AutoModelForMultipleChoice, AutoTokenizer
 
 from xharness.data.examples import ChoiceExample, Split
+from xharness.encoder import register
 from xharness.finetuning.objectives import decisions, summed_loss
 from xharness.finetuning.training import train
 from xharness.inference.batching import collate
@@ -24,6 +25,8 @@ from xharness.specs.registry import load
 from xharness.specs.task import TaskSpec
 from xharness.tasks.multiple_choice import ChoiceEncoding, encode
 from xharness.tasks.predictions import Predictions, gold_text, prediction_text
+
+register()  # so that the Auto classes open the sample checkpoint
 
 TASK = load(TaskSpec, "xcopa")
 EXAMPLES = (
