@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The first example pays for what is loaded once, and other work on the machine for nothing that a test is about.
+settings.register_profile("xharness", deadline=None)
+settings.load_profile("xharness")
 
 # No test may reach out; set before any library of the hub is imported.
 os.environ["HF_HUB_OFFLINE"] = "1"

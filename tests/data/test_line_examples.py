@@ -17,9 +17,7 @@ from xharness.data.readers import line_examples
 from xharness.data.readers.line_examples import StoredExamples
 from xharness.errors import InputError
 
-PATHS_MAY_BE_REUSED = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+PATHS_MAY_BE_REUSED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 TAGGED = st.lists(
     st.sampled_from(["a\tO\n", "ä\tB-PER\n", "\tO\n", "日\tI-PER\r\n", "\n", "\n", "\r\n"]),

@@ -128,7 +128,7 @@ def test_each_token_is_on_its_own() -> None:
     torch.testing.assert_close(unit(vectors), alone)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     chunk=st.integers(1, 5),
     most=st.integers(1, 12),

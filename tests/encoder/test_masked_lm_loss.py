@@ -69,7 +69,7 @@ def hits(given: Problem, **options: Any) -> int:
     return int(masked_lm_loss(*given.leaves, given.labels, **options)[1])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     predictions=st.integers(1, 30),
     vocabulary=st.integers(1, 50),

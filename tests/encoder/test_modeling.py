@@ -321,7 +321,7 @@ def test_equal_pieces_share_one_computation_and_its_gradient(kind: str) -> None:
 SIZES = st.sampled_from([4, 8, 12, 24])
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(
     input_size=SIZES,
     output_size=SIZES,

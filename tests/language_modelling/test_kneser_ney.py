@@ -60,7 +60,7 @@ def plain(text: list[int], order: int, word: int, context: tuple[int, ...]) -> f
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(TEXTS, TEXTS, st.integers(1, 4))
 def test_as_defined(text: list[int], other: list[int], order: int) -> None:
     model = KneserNey(ids(*text), 5, order, end_id=1)
@@ -72,7 +72,7 @@ def test_as_defined(text: list[int], other: list[int], order: int) -> None:
     assert model.probabilities(ids(*other)) == pytest.approx(expected)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(TEXTS, TEXTS, st.integers(1, 5))
 def test_sums_to_one(text: list[int], context: list[int], order: int) -> None:
     found = KneserNey(ids(*text), 5, order, end_id=1).distribution(ids(*context))

@@ -8,7 +8,7 @@ import re
 from io import StringIO
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.records.examples import make_record
@@ -181,7 +181,6 @@ def test_printable_text_is_one_line_and_keeps_every_letter(text: str) -> None:
     assert [c for c in shown if c.isalnum()] == [c for c in text if c.isalnum()]
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1, max_size=20))
 def test_any_name_comes_back_from_csv_and_json(name: str) -> None:
     if "\ud800" <= max(name) <= "\udfff":

@@ -107,7 +107,7 @@ KNOWN = st.text(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(ASSIGNED | KNOWN)
 def test_ids_of_any_text_are_those_of_sentencepiece(
     trained: tuple[Tokenizer, Any], text: str

@@ -62,7 +62,7 @@ PIECES = st.one_of(
 
 
 @pytest.mark.parametrize("name", sorted(set(TARGETS) - SPECIFICATIONS))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**32), piece=PIECES)
 def test_a_harmed_file_is_read_or_refused(name: str, seed: int, piece: bytes) -> None:
     with TemporaryDirectory() as folder:

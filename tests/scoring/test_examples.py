@@ -39,7 +39,7 @@ def test_spans_belong_to_the_sentence_of_their_last_token() -> None:
     gold=SENTENCES,
     scheme=st.sampled_from(["seqeval-1.2.2", "seqeval-0.0.12", "iob2", "runs"]),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_sums_over_sentences_are_the_counts_of_the_file(
     data: st.DataObject, gold: list[list[str]], scheme: Scheme
 ) -> None:

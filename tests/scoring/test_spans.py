@@ -142,7 +142,7 @@ def tagged(draw: st.DrawFn, tags: list[str]) -> tuple[Sentences, Sentences]:
     return gold, predicted
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(tagged(TAGS))
 def test_default_mode_equals_seqeval(pair: tuple[Sentences, Sentences]) -> None:
     gold, predicted = pair
@@ -155,7 +155,7 @@ def test_default_mode_equals_seqeval(pair: tuple[Sentences, Sentences]) -> None:
     assert [ours["f1"], ours["precision"], ours["recall"]] == pytest.approx(theirs, rel=0, abs=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(tagged(IOB2_TAGS))
 def test_strict_mode_equals_seqeval(pair: tuple[Sentences, Sentences]) -> None:
     gold, predicted = pair
@@ -185,7 +185,7 @@ def test_runs_are_counted_as_by_hand(pair: tuple[Sentences, Sentences]) -> None:
     assert count(*pair, "runs") == SpanCounts(len(gold & predicted), len(predicted), len(gold))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(tagged(TAGS), st.integers(1, 7), st.sampled_from(list(get_args(Scheme))))
 def test_blocks_change_nothing(
     pair: tuple[Sentences, Sentences], lines: int, scheme: Scheme

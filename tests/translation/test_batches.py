@@ -22,7 +22,7 @@ def pairs_of(sizes: list[tuple[int, int]]) -> EncodedPairs:
     return encode_pairs([[7] * s for s, _ in sizes], [[8] * t for _, t in sizes], None)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(lengths, st.integers(2, 120), st.integers(0, 9))
 def test_an_epoch_holds_each_pair_once_within_the_budget(
     sizes: list[tuple[int, int]], tokens: int, seed: int

@@ -93,7 +93,7 @@ line = st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(line, line), min_size=1))
 def test_any_lines_come_back(pairs: list[tuple[str, str]]) -> None:
     sides = ["\n".join(side).encode() for side in zip(*pairs, strict=True)]

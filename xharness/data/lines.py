@@ -133,19 +133,11 @@ def read_lines(path: Path, counts: Counter[str]) -> list[str]:
 
     Lines end at ``\n`` only: U+001C, U+001D, U+0085 and U+2028 occur inside official files. A byte order
     mark and carriage returns before ``\n`` are taken off and counted.
+
+    Raises:
+        InputError: The file cannot be read, or is not UTF-8; the message names the line.
     """
-    text = decode(read_bytes(path), path, counts)
-    if text.endswith("\n"):
-        text = text[:-1]
-    elif not text:
-        return []
-    lines = text.split("\n")
-    if "\r" in text:
-        carriage_returns = sum(line.endswith("\r") for line in lines)
-        if carriage_returns:
-            counts["carriage_returns"] += carriage_returns
-            lines = [line.removesuffix("\r") for line in lines]
-    return lines
+    return [line for _, line in LineFile(path, counts)]
 
 
 def digest(path: Path) -> str:

@@ -230,7 +230,8 @@ class TransformersAdapter:
         return cached(
             kind.encoding,
             (*key, reading, *task.labels, *span),
-            lambda: kind.encode(split.examples, task, self._pieces, settings),
+            # Encoding passes the examples several times; those of a large file would be parsed each time.
+            lambda: kind.encode(list(split.examples), task, self._pieces, settings),
         )
 
     # -- retrieval --------------------------------------------------------------------------------------
