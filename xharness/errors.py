@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xharness.printable import escaped
+
 
 class InputError(Exception):
     """Wrong use or unusable input: printed as one line on stderr, exit code 2.
+
+    A key or value that is quoted may hold anything; what would break the line or steer a terminal is shown escaped.
 
     Args:
         what: What is wrong, in a few words, with the offending value.
@@ -15,9 +19,9 @@ class InputError(Exception):
     """
 
     def __init__(self, what: str, *, where: str | Path | None = None, mend: str | None = None):
-        self.what = what
-        self.where = None if where is None else str(where)
-        self.mend = mend
+        self.what = escaped(what)
+        self.where = None if where is None else escaped(str(where))
+        self.mend = None if mend is None else escaped(mend)
         super().__init__(str(self))
 
     def __str__(self) -> str:

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from tests.records.examples import make_record
 from xharness.leaderboards.published import read_published
 from xharness.leaderboards.rendering.csv import csv_table
-from xharness.leaderboards.rendering.grid import printable
 from xharness.leaderboards.rendering.json import json_table
 from xharness.leaderboards.rendering.latex import latex_table
 from xharness.leaderboards.rendering.markdown import markdown, markdown_table
 from xharness.leaderboards.rendering.terminal import terminal
 from xharness.leaderboards.table import Table, Tables, build_tables
+from xharness.printable import printable
 from xharness.specs.registry import benchmark_of_suite
 
 HOSTILE = "<script>alert(1)</script>|`x`_*[a](b)$y$&%#{}~^\\\n\x1b[31m\u202e"

@@ -6,6 +6,7 @@ from tabulate import tabulate
 
 from xharness.comparison.effects import Comparison, Effect
 from xharness.comparison.report import Report, effect_row, header
+from xharness.printable import printable
 
 
 def render_terminal(report: Report) -> str:
@@ -16,8 +17,8 @@ def render_terminal(report: Report) -> str:
     changed = [effect for effect in languages if effect.significant(comparison.alpha)]
     parts = [
         f"{comparison.suite}, profile {comparison.profile}\n"
-        f"baseline   {_printable(first.name)} ({_printable(first.path)}){_seeds(first.seeds)}\n"
-        f"candidate  {_printable(second.name)} ({_printable(second.path)}){_seeds(second.seeds)}",
+        f"baseline   {printable(first.name)} ({printable(first.path)}){_seeds(first.seeds)}\n"
+        f"candidate  {printable(second.name)} ({printable(second.path)}){_seeds(second.seeds)}",
         _table(comparison, comparison.of("overall", "category", "task")),
     ]
     if not comparison.tested:
@@ -30,13 +31,13 @@ def render_terminal(report: Report) -> str:
         )
     for status, title in (("breach", "Breaches"), ("allowed", "Allowed")):
         lines = [
-            f"  {check.effect.key}: {_printable(check.detail)} ({check.rule}; {_printable(check.source)})"
+            f"  {check.effect.key}: {printable(check.detail)} ({check.rule}; {printable(check.source)})"
             for check in report.with_status(status)
         ]
         if lines:
             parts.append("\n".join([title, *lines]))
     notes = [report.method, *comparison.notes, *report.notes]
-    parts.append("\n".join(map(_printable, notes)))
+    parts.append("\n".join(map(printable, notes)))
     parts.append(report.verdict)
     return "\n\n".join(parts)
 
@@ -50,10 +51,3 @@ def _table(comparison: Comparison, effects: list[Effect] | tuple[Effect, ...]) -
 
 def _seeds(seeds: tuple[int, ...]) -> str:
     return f", seeds {', '.join(map(str, seeds))}" if len(seeds) > 1 else ""
-
-
-def _printable(text: str) -> str:
-    """Replace what a terminal would act on; names and reasons are untrusted."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )

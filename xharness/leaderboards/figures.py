@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from xharness.leaderboards.cells import Cell
-from xharness.leaderboards.rendering.grid import printable
 from xharness.leaderboards.rows import Row
 from xharness.leaderboards.table import Tables
+from xharness.printable import printable
 from xharness.specs.languages import language_table
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from xharness.data.readers.pair_tsv import PLACEHOLDER
 from xharness.data.readers.squad_json import read_squad_json
 from xharness.errors import InputError
 from xharness.files import write_json
+from xharness.printable import printable
 from xharness.specs.registry import Benchmark
 from xharness.translation.quality import Quality, corpus_quality
 from xharness.translation.translated_files import TranslatedFile, find_translated_files
@@ -215,15 +216,8 @@ def render_translations(check: TranslationCheck) -> str:
         parts.append("Sentence pairs were matched by position: line i of a file with line i.")
     if "id" in matched:
         parts.append("Questions were matched by their ids.")
-    parts += [f"not understood: {_shown(path)}" for path in check.not_understood]
+    parts += [f"not understood: {printable(str(path))}" for path in check.not_understood]
     return "\n".join(parts)
-
-
-def _shown(path: Path) -> str:
-    """Return a path as a terminal may show it: a name may hold anything, half a character too."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(path)
-    )
 
 
 def _notes(file: CheckedFile) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -116,26 +115,6 @@ def holes(table: Table) -> list[str]:
 def is_best(table: Table, row: Row, key: str) -> bool:
     """Return whether a row is first in a column that other rows have figures in, too."""
     return row.ranks.get(key) == 1 and sum(key in other.ranks for other in table.rows) > 1
-
-
-def printable(text: str) -> str:
-    """Return text without control and direction characters, which could hide or forge what is shown.
-
-    Line ends become spaces; the others, which no name needs, become U+FFFD so that it is seen that they were there.
-    """
-    found = []
-    for character in text:
-        if character in "\t\r\n\u2028\u2029":
-            found.append(" ")
-        elif unicodedata.category(character) in ("Cc", "Cs") or character in _DIRECTIONS:
-            found.append("\ufffd")
-        else:
-            found.append(character)
-    return "".join(found)
-
-
-#: Embeddings, overrides and isolates; letters of right-to-left scripts need none of them in a name.
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def _title(title: str, parts: Sequence[str]) -> str:

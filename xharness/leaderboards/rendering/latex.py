@@ -13,10 +13,10 @@ from xharness.leaderboards.rendering.grid import (
     footnotes,
     group_columns,
     is_best,
-    printable,
 )
 from xharness.leaderboards.rows import Row
 from xharness.leaderboards.table import Table
+from xharness.printable import printable
 
 #: Columns of figures that a page takes; more are set as further tables, about equally wide.
 _WIDE = 10

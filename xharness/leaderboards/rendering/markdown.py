@@ -14,10 +14,10 @@ from xharness.leaderboards.rendering.grid import (
     group_columns,
     holes,
     is_best,
-    printable,
 )
 from xharness.leaderboards.rendering.languages import language_grid
 from xharness.leaderboards.table import Table, Tables
+from xharness.printable import printable
 
 _HOW = "Each cell is the figure that enters the task's average. Gap: English minus the mean of the others."
 

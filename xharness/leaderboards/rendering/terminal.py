@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tabulate import tabulate
 
-from xharness.leaderboards.rendering.grid import columns, printable
+from xharness.leaderboards.rendering.grid import columns
 from xharness.leaderboards.rendering.languages import language_grid
 from xharness.leaderboards.table import Table, Tables
+from xharness.printable import printable
 
 
 def terminal(tables: Tables) -> str:
