@@ -37,5 +37,6 @@ def test_a_key_with_line_ends_is_named_on_one_line(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         build(Recipe, load_document(path))
     found = "\n".join(caught.value.problems)
-    assert r"a\n\nb: unknown key" in found and r"c\rd: unknown key" in found
+    assert r"a\n\nb: unknown key" in found
+    assert r"c\rd: unknown key" in found
     assert len(found.splitlines()) == len(caught.value.problems)

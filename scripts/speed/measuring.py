@@ -104,25 +104,38 @@ def resident(key: str = "VmRSS") -> float:
     raise RuntimeError(f"no {key}")
 
 
-def best_product(dtype: str = "float32") -> float:
-    """Return the floating-point operations a second of the best matrix product that torch offers here.
+def products(dtype: str = "float32") -> Row:
+    """Return the floating-point operations a second that a large matrix product reaches here.
 
-    Both of its libraries are tried: which is faster depends on the processor.
+    Returns:
+        ``product``, of torch's own, which is the yardstick of all shares, and ``fastest``, of the faster of the two
+        libraries behind it: the other one needs weights that are laid out for it, and which is faster depends on the
+        processor.
     """
     import torch
 
     factor = torch.linspace(-1, 1, WIDTH * WIDTH).view(WIDTH, WIDTH).to(getattr(torch, dtype))
-    products: list[Callable[[], Any]] = [lambda: torch.mm(factor, factor)]
+    found = {"product": _rate(lambda: torch.mm(factor, factor))}
+    found["fastest"] = found["product"]
     if torch._C._has_mkldnn:
         packed = torch.ops.mkldnn._reorder_linear_weight(factor, WIDTH)
         multiply = torch.ops.mkldnn._linear_pointwise
-        products.append(lambda: multiply(factor, packed, None, "none", [], ""))
+        other = _rate(lambda: multiply(factor, packed, None, "none", [], ""))
+        found["fastest"] = max(other, found["product"])
+    return found
+
+
+def highest(rows: Sequence[Row]) -> Row:
+    """Return the highest of each figure."""
+    return {key: max(row[key] for row in rows) for key in rows[0]}
+
+
+def _rate(product: Callable[[], Any]) -> float:
     found = 0.0
-    for product in products:
-        for _ in range(5):  # the first one warms up
-            began = seconds()
-            product()
-            found = max(found, 2 * WIDTH**3 / (seconds() - began))
+    for _ in range(5):  # the first one warms up
+        began = seconds()
+        product()
+        found = max(found, 2 * WIDTH**3 / (seconds() - began))
     return found
 
 
