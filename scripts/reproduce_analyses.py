@@ -3,8 +3,9 @@
     python scripts/reproduce_analyses.py --set NAME --data FOLDER [--words FOLDER] [--treebanks FOLDER] MODEL...
     python scripts/reproduce_analyses.py --report
 
-``--set`` names the folder of ``leaderboards/analysis`` that the JSON and figures go to. All models are given to a verb
-at once, since some statements compare encoders. A verb whose JSON is there is not run again; what lacks its data is
+``--set`` names the folder of ``leaderboards/analysis`` that the JSON and figures go to; sets ``NAME-seed-1``,
+``NAME-seed-2`` are read as one, and a verdict is what all of them say. All models are given to a verb at once, since
+some statements compare encoders. A verb whose JSON is there is not run again; what lacks its data is
 left out and said. ``--data`` is a folder in XTREME's layout, ``--words`` one of rated word pairs,
 ``--treebanks`` one of CoNLL-U files. The report is ``leaderboards/analysis/README.md``.
 """
@@ -12,13 +13,15 @@ left out and said. ``--data`` is a folder in XTREME's layout, ``--words`` one of
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from xharness.analysis.reproductions import by_seed, read_statements
+from xharness.analysis.statements import MEANING, agreed, statement_table, without_seed
 from xharness.files import write_text
 from xharness.leaderboards.rendering.markdown import escaped
 
@@ -58,6 +61,8 @@ def main() -> None:
 
 def calls(verb: str, options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     """Yield the name of each result of a verb, and the verb's arguments."""
+    from xharness.analysis.encoders import model_name
+
     models, limit = list(options.models), ["--limit", str(options.limit)]
     train = ["--limit-train", str(options.limit_train)]
     data, languages = ["--data", str(options.data)], ["--languages", options.languages]
@@ -74,11 +79,11 @@ def calls(verb: str, options: argparse.Namespace) -> Iterator[tuple[str, list[st
         yield verb, [*models, *data, *treebanks, *languages, *limit, *train, *dtype]
     elif verb == "fertility":
         for model in models:
-            yield f"{verb}-{Path(model).name}", [model, *data]
+            yield f"{verb}-{model_name(model)}", [model, *data]
     elif verb == "layers":
         recipe = ["--recipe", options.recipe] if options.recipe else []
         for model in models:
-            name = f"{verb}-{Path(model).name}"
+            name = f"{verb}-{model_name(model)}"
             kept = ["--output", str(options.work / options.set / name)]
             task = ["--task", "udpos", "--task", "panx"]
             yield name, [model, *task, *data, *languages, *limit, *train, *recipe, *dtype, *kept]
@@ -116,23 +121,31 @@ def report() -> str:
         "",
         "What the papers state, and whether it shows in the encoders here. Made by",
         "`python scripts/reproduce_analyses.py`; the figures stand in the JSON files.",
+        "Sets that differ in their seed alone are read as one; any other checkpoint stands for itself.",
+        "",
+        MEANING,
     ]
-    for folder in sorted(path for path in RESULTS.iterdir() if path.is_dir()):
-        parts += ["", f"## {escaped(folder.name)}"]
-        for file in sorted(folder.glob("*.json")):
-            found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-            place = f"{folder.name}/{file.stem}"
-            links = f"[figures]({place}.json)"
-            if file.with_suffix(".svg").exists():
-                links += f", [drawing]({place}.svg)"
-            parts += ["", f"### {escaped(file.stem)}", "", links]
-            rows = [
-                f"| {escaped(one['text'])} | {one['verdict']} | {escaped(one['figures'])} |"
-                for one in found.get("statements", ())
+    shown = ""
+    for files in by_seed(RESULTS.glob("*/*.json")):
+        if (name := without_seed(files[0].parent.name)) != shown:
+            shown = name
+            parts += ["", f"## {escaped(name)}"]
+        parts += ["", f"### {escaped(without_seed(files[0].stem))}", "", *map(links, files)]
+        statements = agreed({file.parent.name: read_statements(file) for file in files})
+        if statements:
+            shown_safely = [
+                replace(one, text=escaped(one.text), figures=escaped(one.figures))
+                for one in statements
             ]
-            if rows:
-                parts += ["", "| statement | here | figures |", "| --- | --- | --- |", *rows]
+            parts += ["", statement_table(shown_safely)]
     return "\n".join([*parts, ""])
+
+
+def links(file: Path) -> str:
+    """Return links to a result and its drawing."""
+    place = f"{file.parent.name}/{file.stem}"
+    text = f"- {escaped(place)}: [figures]({place}.json)"
+    return text + (f", [drawing]({place}.svg)" if file.with_suffix(".svg").exists() else "")
 
 
 if __name__ == "__main__":

@@ -32,6 +32,30 @@ def test_each_statement_is_a_row_with_its_direction(tmp_path: Path) -> None:
     assert "At full scale: `python study.py --full`" in page
 
 
+def test_sets_that_differ_in_their_seed_alone_are_one(tmp_path: Path) -> None:
+    """What each seed says is kept, what they disagree on is not told apart, and so is what one seed says."""
+    study = Study("A paper", "*/one.json", "x", "y")
+    for name, statements in {
+        "small-seed-1": [SEEN, REVERSE],
+        "small-seed-2": [SEEN, {**REVERSE, "verdict": "seen", "figures": "c 2.0, d 1.0"}],
+        "large-seed-1": [{**SEEN, "text": "large-seed-1 beats all"}],
+        "other": [{**SEEN, "text": "other beats all"}],
+    }.items():
+        written(tmp_path / name / "one.json", statements)
+    rows = [
+        [cell.strip() for cell in line.split(" | ")]
+        for line in reproductions_page(tmp_path, [study]).splitlines()
+        if "beats" in line
+    ]
+    assert [(row[0].strip("| "), row[-1].strip("| ")) for row in rows] == [
+        ("large beats all", "not told apart"),
+        ("other beats all", "the same"),
+        ("a beats b (Table 2: 3 \\| 1)", "the same"),
+        ("c beats d", "not told apart"),
+    ]
+    assert rows[-1][1] == "c 1.0, d 2.0; c 2.0, d 1.0"
+
+
 def test_a_study_that_was_not_run_says_so(tmp_path: Path) -> None:
     assert "none yet" in reproductions_page(tmp_path, [STUDY])
 

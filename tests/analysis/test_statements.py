@@ -78,7 +78,8 @@ def test_encoders_are_compared_only_if_the_output_embedding_alone_differs() -> N
     alike = [(name, tiny_config(output_embedding_size=size)) for name, size in sizes]
     assert by_output_size(alike) == ["a", "b", "c"]
     deeper = ("d", tiny_config(output_embedding_size=96, num_hidden_layers=3))
-    assert by_output_size([*alike, deeper]) == []
+    assert by_output_size([deeper, *alike]) == ["a", "b", "c"]
+    assert by_output_size([deeper, *alike[:1]]) == []
     assert by_output_size([*alike, ("again", tiny_config(output_embedding_size=8))]) == []
     assert by_output_size(alike[:1]) == []
     coupled = tiny_config(coupling="coupled", output_embedding_size=None)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoModelForMaskedLM
 
-from xharness.analysis.encoders import checkpoint_name, checkpoint_reference, quiet_loading
+from xharness.analysis.encoders import checkpoint_reference, model_name, quiet_loading
 from xharness.encoder import DecoupledModel
 from xharness.errors import InputError
 from xharness.models.checkpoints import load_config, load_encoder, load_tokenizer
@@ -63,9 +63,7 @@ def open_tables(model: str) -> EmbeddingTables:
     # Rows beyond the tokenizer's pieces only pad the table to a round size.
     named = np.arange(len(table)) < len(tokenizer)
     ordinary = np.flatnonzero(named & ~special)
-    return EmbeddingTables(
-        checkpoint_name(model), config, pieces, ordinary, table, output, tied, note
-    )
+    return EmbeddingTables(model_name(model), config, pieces, ordinary, table, output, tied, note)
 
 
 def _input_table(encoder: Any) -> Table:

@@ -16,7 +16,7 @@ from xharness.inference.batching import collate, length_batches
 from xharness.inference.device import Device
 from xharness.inference.progress import Progress
 from xharness.models.adapter import DEFAULT_ADAPTER
-from xharness.models.checkpoints import load_config, load_encoder, load_tokenizer
+from xharness.models.checkpoints import checkpoint_name, load_config, load_encoder, load_tokenizer
 from xharness.models.tokenization import TransformersPieces
 from xharness.sample import CHECKPOINT as SAMPLE_CHECKPOINT
 from xharness.tasks.encoding import Encoding
@@ -74,9 +74,9 @@ def checkpoint_reference(model: str) -> str:
     return rest
 
 
-def checkpoint_name(model: str) -> str:
-    """Return what tables call a model."""
-    return "sample" if model == "sample" else Path(checkpoint_reference(model)).name
+def model_name(model: str) -> str:
+    """Return what tables call the model that ``--model`` names."""
+    return "sample" if model == "sample" else checkpoint_name(checkpoint_reference(model))
 
 
 def open_encoder(model: str, device: Device) -> OpenedEncoder:
@@ -89,7 +89,7 @@ def open_encoder(model: str, device: Device) -> OpenedEncoder:
     config = load_config(reference)
     _, pieces = load_tokenizer(reference, config)
     encoder = load_encoder(reference).to(device.torch).eval()
-    return OpenedEncoder(checkpoint_name(model), reference, config, pieces, encoder, device)
+    return OpenedEncoder(model_name(model), reference, config, pieces, encoder, device)
 
 
 @contextmanager

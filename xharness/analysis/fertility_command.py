@@ -11,7 +11,7 @@ from rich.console import Console
 from tabulate import tabulate
 
 from xharness.analysis.drawing import Point, check_figure, draw_points
-from xharness.analysis.encoders import checkpoint_name, checkpoint_reference
+from xharness.analysis.encoders import checkpoint_reference, model_name
 from xharness.analysis.fertility import Fertility, fertility
 from xharness.analysis.task_data import languages_with_data, open_task
 from xharness.analysis.word_similarity import Correlation, correlation
@@ -80,7 +80,7 @@ class FertilityCommand:
         agreements = {group: _agreement(found, values) for group, values in scores.items()}
         if self.json_file is not None:
             content = {
-                "model": checkpoint_name(self.model),
+                "model": model_name(self.model),
                 "task": task.name,
                 "max_length": min(self.max_length, pieces.max_length),
                 "languages": {code: one.as_json() for code, one in found.items()},
@@ -115,7 +115,7 @@ class FertilityCommand:
         draw_points(
             path,
             points,
-            x_label=f"pieces per {unit} ({checkpoint_name(self.model)})",
+            x_label=f"pieces per {unit} ({model_name(self.model)})",
             y_label="score (%)",
             title=f"{next(iter(scores))}{said}" if len(scores) == 1 else "",
         )

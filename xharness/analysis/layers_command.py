@@ -13,7 +13,7 @@ from typing import Any
 from tabulate import tabulate
 
 from xharness.analysis.drawing import Curve, check_figure, draw_curves
-from xharness.analysis.encoders import checkpoint_name, checkpoint_reference
+from xharness.analysis.encoders import checkpoint_reference, model_name
 from xharness.analysis.statements import Statement, higher_over_seeds, lines_of, over_seeds
 from xharness.analysis.truncation import check_depth, write_truncated
 from xharness.errors import InputError
@@ -95,7 +95,7 @@ class LayersCommand:
         config = load_config(reference)
         check_depth(config, self.drop, reference)
         layers = int(config.num_hidden_layers)
-        name = self.run.name or checkpoint_name(self.run.model)
+        name = self.run.name or model_name(self.run.model)
         depths = []
         for dropped in range(self.drop + 1):
             kept = layers - dropped

@@ -14,6 +14,7 @@ from xharness.analysis.published_parameters import ParameterRow, load_published,
 from xharness.encoder import DecoupledConfig
 from xharness.errors import InputError
 from xharness.files import write_json
+from xharness.models.checkpoints import checkpoint_name
 from xharness.models.checkpoints import load_config as load_checkpoint_config
 from xharness.pretraining.config import load_config as load_pretraining_config
 from xharness.pretraining.vocabulary import load_vocabulary
@@ -54,7 +55,7 @@ def own_row(model: str) -> ParameterRow:
     if Path(model).suffix in (".yaml", ".yml"):
         name, config = _pretraining_config(Path(model))
     else:
-        name, config = Path(model).name, load_checkpoint_config(model)
+        name, config = checkpoint_name(model), load_checkpoint_config(model)
     try:
         counts = count(config)
     except InputError as error:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tabulate import tabulate
 
-from xharness.analysis.statements import Statement
+from xharness.analysis.statements import Statement, agreed, without_seed
 from xharness.errors import InputError
 from xharness.leaderboards.rendering.markdown import escaped
 
@@ -96,8 +96,8 @@ def reproductions_page(root: Path, studies: Sequence[Study] = STUDIES) -> str:
     for study in studies:
         rows = [
             [escaped(one.text), escaped(one.figures), _DIRECTION[one.verdict]]
-            for path in sorted(root.glob(study.statements))
-            for one in read_statements(path)
+            for paths in by_seed(root.glob(study.statements))
+            for one in agreed({path.parent.name: read_statements(path) for path in paths})
         ]
         if not rows:
             rows = [["none yet", "", ""]]
@@ -111,6 +111,15 @@ def reproductions_page(root: Path, studies: Sequence[Study] = STUDIES) -> str:
             else f"At full scale: `{study.full_scale}`",
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def by_seed(paths: Iterable[Path]) -> list[list[Path]]:
+    """Group the result files of runs that differ in their seed alone: of one name, in folders ``RUN-seed-N``."""
+    groups: dict[tuple[str, str], list[Path]] = {}
+    for path in sorted(paths):
+        key = (without_seed(path.parent.name), without_seed(path.name))
+        groups.setdefault(key, []).append(path)
+    return list(groups.values())
 
 
 def read_statements(path: Path) -> list[Statement]:

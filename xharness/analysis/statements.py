@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -17,6 +18,9 @@ MEANING = (
     "A finding is *seen* when each seed of the one is better than each seed of the other, *the reverse is seen* when "
     "each is worse. Anything else, and one seed alone, tells nothing apart."
 )
+
+#: Ends the names of runs that differ in their seed alone.
+_SEED = re.compile(r"-seed-\d+")
 
 #: In place of figures that there are not yet.
 NOT_RUN = "not run yet"
@@ -143,18 +147,49 @@ def by_output_size(named: Sequence[tuple[str, Any]]) -> list[str]:
         named: Names and configurations.
 
     Returns:
-        Their names; empty unless there are two or more, of different widths and otherwise alike.
+        Their names: of the largest group of two or more, of different widths and otherwise alike; empty without one.
     """
-    sized = [
-        (int(config.output_embedding_size), name, config)
-        for name, config in named
-        if getattr(config, "output_embedding_size", None) is not None
-        and not getattr(config, "tie_word_embeddings", False)
-    ]
-    shapes = {tuple(getattr(config, key, None) for key in _SAME) for _, _, config in sized}
-    if len(shapes) != 1 or len({size for size, _, _ in sized}) != len(sized) or len(sized) < 2:
-        return []
-    return [name for _, name, _ in sorted(sized, key=lambda item: item[0])]
+    alike: dict[tuple[Any, ...], list[tuple[int, str]]] = {}
+    for name, config in named:
+        width = getattr(config, "output_embedding_size", None)
+        if width is not None and not getattr(config, "tie_word_embeddings", False):
+            shape = tuple(getattr(config, key, None) for key in _SAME)
+            alike.setdefault(shape, []).append((int(width), name))
+    distinct = [group for group in alike.values() if len(dict(group)) == len(group) > 1]
+    largest = max(distinct, key=lambda group: len(group), default=[])
+    return [name for _, name in sorted(largest)]
+
+
+def agreed(runs: Mapping[str, Sequence[Statement]]) -> list[Statement]:
+    """Join the statements of runs that differ in the seed alone, as ``MEANING`` has it.
+
+    Args:
+        runs: Statements by the run's name. Names of runs and of the encoders in texts and figures end in ``-seed-N``;
+            a run without it is no run of several.
+
+    Returns:
+        A statement for each text: with the verdict that all runs share, or else not told apart, and so where there is
+        one seed only. The seeds are left out of texts and figures, which stand in the order of the runs.
+    """
+    found: dict[str, list[Statement]] = {}
+    for run in runs.values():
+        for one in run:
+            found.setdefault(without_seed(one.text), []).append(one)
+    alone = len(runs) == 1 and any(_SEED.search(name) for name in runs)
+    joined = []
+    for text, same in found.items():
+        verdicts = {one.verdict for one in same}
+        untold = len(verdicts) > 1 or (alone and verdicts != {"cannot be tried"})
+        figures = dict.fromkeys(without_seed(one.figures) for one in same)
+        joined.append(
+            Statement(text, "not told apart" if untold else same[0].verdict, "; ".join(figures))
+        )
+    return joined
+
+
+def without_seed(text: str) -> str:
+    """Return a name, or a text with names, without ``-seed-N``."""
+    return _SEED.sub("", text)
 
 
 def lines_of(statements: Sequence[Statement]) -> list[str]:

@@ -62,6 +62,15 @@ encoder.register()
 disable_progress_bar()
 
 
+def checkpoint_name(reference: str) -> str:
+    """Return what tables call a checkpoint: its folder's name, or NAME where that is ``NAME/model``.
+
+    The pre-trainer puts an encoder into folder ``model`` of its output.
+    """
+    path = Path(reference)
+    return path.parent.name if path.name == "model" and path.parent.name else path.name
+
+
 def load_config(reference: str) -> Any:
     """Load a checkpoint's configuration.
 

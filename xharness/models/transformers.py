@@ -28,6 +28,7 @@ from xharness.inference.progress import Progress, Silent
 from xharness.models.adapter import ModelInfo
 from xharness.models.checkpoints import (
     HEAD_SUFFIX,
+    checkpoint_name,
     load_as_is,
     load_config,
     load_encoder,
@@ -349,7 +350,7 @@ class TransformersAdapter:
         if getattr(self._config, "use_lang_emb", False) and self._config.n_langs > 1:
             notes.append("language embeddings not given")
         return ModelInfo(
-            name=Path(self.reference).name,
+            name=checkpoint_name(self.reference),
             reference=self.reference,
             adapter="transformers",
             architecture=self._config.model_type,
