@@ -45,6 +45,8 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=500, help="examples a language")
     parser.add_argument("--limit-train", type=int, default=2000, help="training examples")
     parser.add_argument("--recipe", help="recipe of the layers' fine-tuning")
+    parser.add_argument("--seeds", default="1,2", help="its seeds")
+    parser.add_argument("--drop", type=int, default=2, help="layers to drop at most")
     parser.add_argument("--only", default=",".join(VERBS), help="verbs, separated by commas")
     parser.add_argument("--dtype", default="float32", help="float32, bfloat16 or auto")
     parser.add_argument("--work", type=Path, default=ROOT / "runs" / "analysis")
@@ -86,7 +88,8 @@ def calls(verb: str, options: argparse.Namespace) -> Iterator[tuple[str, list[st
             name = f"{verb}-{model_name(model)}"
             kept = ["--output", str(options.work / options.set / name)]
             task = ["--task", "udpos", "--task", "panx"]
-            yield name, [model, *task, *data, *languages, *limit, *train, *recipe, *dtype, *kept]
+            how = [*recipe, "--seeds", options.seeds, "--drop", str(options.drop), *kept]
+            yield name, [model, *task, *data, *languages, *limit, *train, *dtype, *how]
     else:
         print(f"{verb}: left out, its data are not given", file=sys.stderr)
 

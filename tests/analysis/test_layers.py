@@ -75,7 +75,11 @@ def test_statements_of_section_6_2() -> None:
     """One layer less is better in each seed, two less are worse in each, three less differ between seeds."""
     scores = ((60.0, 61.0), (62.0, 63.0), (50.0, 51.0), (40.0, 70.0))
     depths = [Depth(12 - k, k, {"XNLI": values}) for k, values in enumerate(scores)]
-    assert [s.verdict for s in layer_statements(depths)] == ["seen", "seen", "not told apart"]
+    assert [s.verdict for s in layer_statements("bert", depths)] == [
+        "seen",
+        "seen",
+        "not told apart",
+    ]
 
 
 def test_the_mean_over_tasks_is_each_seeds_own() -> None:

@@ -108,7 +108,7 @@ class LayersCommand:
             with redirect_stdout(sys.stderr):
                 command.execute()
             depths.append(Depth(kept, dropped, _scores(folder, self.run.languages)))
-        statements = layer_statements(depths)
+        statements = layer_statements(name, depths)
         if self.json_file is not None:
             content = {
                 "model": name,
@@ -148,10 +148,11 @@ def _score(record: Record, languages: Sequence[str]) -> float | None:
     return mean(mean(result.figures[name] for name in record.score_figures) for result in results)
 
 
-def layer_statements(depths: Sequence[Depth]) -> list[Statement]:
+def layer_statements(name: str, depths: Sequence[Depth]) -> list[Statement]:
     """Judge what section 6.2 states by each seed's mean over the tasks.
 
     Args:
+        name: The encoder's.
         depths: The first with all layers, each further one with one less.
     """
     whole = depths[0].means
@@ -159,14 +160,15 @@ def layer_statements(depths: Sequence[Depth]) -> list[Statement]:
     if len(depths) > 1:
         statements.append(
             higher_over_seeds(
-                "Dropping one layer helps (section 6.2, of output embeddings of 128 and 768)",
+                "Dropping one layer helps (section 6.2, of output embeddings of 128 and 768): "
+                f"{name}",
                 ("one dropped", depths[1].means),
                 ("none dropped", whole),
             )
         )
     statements += [
         higher_over_seeds(
-            f"Dropping {depth.dropped} layers hurts (section 6.2, of output embeddings of 768 and 3072)",
+            f"Dropping {depth.dropped} layers hurts (section 6.2, of output embeddings of 768 and 3072): {name}",
             ("none dropped", whole),
             (f"{depth.dropped} dropped", depth.means),
         )
