@@ -11,6 +11,9 @@ from typing import Any
 from xharness.data.lines import digest
 from xharness.files import write_json
 
+#: Holds the digest of the rest of a receipt: one that was harmed counts for nothing, and its stage runs again.
+_SEAL = "sha256"
+
 
 @dataclass(frozen=True)
 class Receipt:
@@ -72,13 +75,15 @@ class ReceiptStore:
 
     def write(self, stage: str, receipt: Receipt) -> None:
         """Store a receipt, aside first and then renamed. It is the last thing that a stage writes."""
-        write_json(self._root / receipt_name(stage), asdict(receipt))
+        content = json.loads(json.dumps(asdict(receipt)))  # as it will be read
+        write_json(self._root / receipt_name(stage), {**content, _SEAL: inputs_digest(content)})
 
     def _load(self, stage: str) -> Receipt | None:
         try:
             raw = json.loads((self._root / receipt_name(stage)).read_text(encoding="utf-8"))
-            return Receipt(**raw)
-        except (OSError, ValueError, TypeError):
+            seal = raw.pop(_SEAL)
+            return Receipt(**raw) if seal == inputs_digest(raw) else None
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
 
     def _harmed(self, receipt: Receipt) -> list[str]:
