@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from transformers import (
     RemBertForQuestionAnswering,
     RemBertForSequenceClassification,
     RemBertForTokenClassification,
+    Trainer,
+    TrainingArguments,
 )
 
 from tests.encoder.tiny_models import KINDS, assert_equal, batch, filled, saved, tiny_config
@@ -185,3 +188,19 @@ def test_the_masked_lm_loss_at_positions_is_that_of_all_logits() -> None:
     torch.testing.assert_close(loss, output.loss)
     right = output.logits.flatten(0, 1)[positions].argmax(-1) == gold
     assert int(hits) == int(right.sum())
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_every_head_trains_in_transformers_trainer(name: str, tmp_path: Path) -> None:
+    model = HEADS[name][0].from_config(tiny_config(id2label=LABELS))
+    inputs = inputs_for(name)
+    rows = [
+        {key: values[row] for key, values in inputs.items()}
+        for row in range(len(inputs["input_ids"]))
+    ]
+    arguments = TrainingArguments(
+        output_dir=str(tmp_path), max_steps=1, use_cpu=True, report_to=[], disable_tqdm=True
+    )
+    trained = Trainer(model=model, args=arguments, train_dataset=rows).train()
+    assert trained.global_step == 1
+    assert math.isfinite(trained.training_loss)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from io import StringIO
@@ -196,21 +197,34 @@ def test_shards_share_out_the_units_and_a_later_run_gathers_them(
 
 @pytest.mark.slow
 def test_a_unit_that_crashes_thrice_is_named_and_the_others_are_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = tmp_path / "run"
-    output.mkdir()
-    # Where checkpoints go there is a file: an error that no one foresaw.
-    (output / "checkpoints").write_text("", encoding="utf-8")
+    # An error that no one foresaw, where a unit's process comes to write a checkpoint.
+    (tmp_path / "sitecustomize.py").write_text(
+        f"""\
+import sys
+
+def fail(event, arguments):
+    if event == "os.mkdir" and str(arguments[0]).startswith({str(output / "checkpoints")!r}):
+        raise RuntimeError("unforeseen")
+
+if "xharness.runs.unit_process" in sys.orig_argv:
+    sys.addaudithook(fail)
+""",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     assert command(output, execution=Execution.checked(workers=1), **SMALL).execute() == 1
     told = capsys.readouterr().err
     (line,) = [line for line in told.splitlines() if line.startswith("unit ")]
     log = Path(line.rpartition("log: ")[2])
     assert "was given up after 3 tries: exit code 1" in line
     assert log.read_text(encoding="utf-8").count("-- try ") == 3
+    assert log.read_text(encoding="utf-8").count("RuntimeError: unforeseen") == 3
     assert set(record_texts(output)) == {("sample_retrieval", 1)}
     assert not (output / "leaderboard.md").exists()
-    (output / "checkpoints").unlink()
+    (tmp_path / "sitecustomize.py").unlink()
     assert command(output, execution=Execution.checked(workers=1), **SMALL).execute() == 0
     assert set(record_texts(output)) == {("sample_nli", 1), ("sample_retrieval", 1)}
 

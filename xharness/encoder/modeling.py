@@ -32,6 +32,8 @@ class DecoupledPreTrainedModel(PreTrainedModel):
     supports_gradient_checkpointing = True
     _supports_sdpa = True
     _no_split_modules = ["Block"]
+    #: The heads' losses are means over the batch that they are given; transformers' Trainer asks.
+    accepts_loss_kwargs = False
 
     def _init_weights(self, module: nn.Module) -> None:
         """Draw weights as BERT does: normal, biases zero, normalisations one; positions as configured."""
