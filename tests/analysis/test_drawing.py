@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from xharness.analysis.drawing import Curve, Point, check_figure, draw_curves, draw_points
+from xharness.analysis.drawing import (
+    Curve,
+    Point,
+    _apart,
+    _looks,
+    check_figure,
+    draw_curves,
+    draw_points,
+)
 from xharness.errors import InputError
 
 CURVES = [
@@ -50,6 +59,35 @@ def test_names_of_places_and_their_order(tmp_path: Path) -> None:
     text = path.read_text()
     # Letters are drawn as outlines; matplotlib leaves each text as a comment.
     assert text.index("<!-- one -->") < text.index("<!-- two -->") < text.index("<!-- three -->")
+
+
+def test_panels_share_a_legend_and_many_curves_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "figure.svg"
+    curves = [
+        Curve(f"encoder {number}", [0, 1], [number, number + 1.0], panel=panel)
+        for panel in ("POS", "entities")
+        for number in range(10)
+    ]
+    draw_curves(path, curves, x_label="layer", y_label="%")
+    text = path.read_text()
+    assert text.count("<!-- POS -->") == text.count("<!-- entities -->") == 1
+    assert all(text.count(f"<!-- encoder {number} -->") == 1 for number in range(10))
+    looks = _looks(curves)
+    assert len({tuple(sorted(look.items())) for look in looks.values()}) == 10
+    assert _apart(["a"]) == {"a": 0.0}
+    assert sorted(_apart(["a", "b", "c"]).values()) == pytest.approx([-0.08, 0.0, 0.08])
+
+
+def test_a_long_legend_takes_no_room_from_the_curves(tmp_path: Path) -> None:
+    def height(names: int) -> float:
+        path = tmp_path / f"{names}.svg"
+        curves = [Curve(f"encoder {n}", [0, 1], [n, n + 1.0]) for n in range(names)]
+        draw_curves(path, curves, x_label="layer", y_label="%")
+        (found,) = re.findall(r'<svg [^>]*height="([0-9.]+)pt"', path.read_text())
+        return float(found)
+
+    # Three names a line, 0.17 inches of 72 points each.
+    assert height(12) - height(3) == pytest.approx(3 * 0.17 * 72)
 
 
 def test_unusable_files_are_refused(tmp_path: Path) -> None:

@@ -231,12 +231,15 @@ def _figure(value: float | None) -> str:
 
 
 def _draw(path: Path, results: Sequence[ModelResult], names: Sequence[str]) -> None:
+    """Draw a panel for each side where there are several encoders."""
+    several = len(results) > 1
     curves = [
         Curve(
-            f"{result.tables.name}, {side}",
+            result.tables.name if several else f"{result.tables.name}, {side}",
             range(len(names)),
             [figures.sets[name].dot.spearman for name in names],
             joined=False,
+            panel=_panel(side) if several else "",
         )
         for result in results
         for side, figures in _sides(result)
@@ -250,6 +253,7 @@ def _draw(path: Path, results: Sequence[ModelResult], names: Sequence[str]) -> N
                 [values[at] for at in places],
                 published=True,
                 joined=False,
+                panel=_panel(label) if several else "",
             )
             for label, values in PUBLISHED.items()
         ]
@@ -257,6 +261,12 @@ def _draw(path: Path, results: Sequence[ModelResult], names: Sequence[str]) -> N
         path,
         curves,
         x_label="set of human ratings",
-        y_label="correlation with dot products, Spearman (x 100)",
+        y_label="Spearman with dot products (x 100)",
         ticks=names,
+    )
+
+
+def _panel(side: str) -> str:
+    return (
+        "output embedding" if side.endswith("output") and "input" not in side else "input embedding"
     )

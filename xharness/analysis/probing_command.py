@@ -287,16 +287,19 @@ def _others_name(result: ProbeResult) -> str:
 
 
 def _draw(path: Path, results: dict[str, dict[str, ProbingResult]]) -> None:
+    """Draw a panel for each probe where there are several encoders."""
     curves = []
     for name, by_probe in results.items():
-        prefix = f"{name}, " if len(results) > 1 else ""
         for probe, (*layers, mix) in _figures(by_probe):
-            title = f"{prefix}{probe}, en (mix {mix.accuracy['en']:.1f})"
+            if len(results) > 1:
+                title, panel = name, f"{probe}, en"
+            else:
+                title, panel = f"{probe}, en (mix {mix.accuracy['en']:.1f})", ""
             if not layers:
-                curves.append(Curve(title, [0], [mix.accuracy["en"]], joined=False))
+                curves.append(Curve(title, [0], [mix.accuracy["en"]], joined=False, panel=panel))
                 continue
             depth = range(len(layers))
-            curves.append(Curve(title, depth, [one.accuracy["en"] for one in layers]))
+            curves.append(Curve(title, depth, [one.accuracy["en"] for one in layers], panel=panel))
             mixed = others(mix.accuracy)
             if mixed is not None and len(results) == 1:
                 title = f"{probe}, {_others_name(mix)} (mix {mixed:.1f})"

@@ -239,15 +239,17 @@ def _table(results: Sequence[ModelResult], statements: Sequence[Statement]) -> s
 
 def _draw(path: Path, results: Sequence[ModelResult], languages: Sequence[str]) -> None:
     depths = {len(result.means) - 1 for result in results}
+    each = len(results) == 1 and 1 < len(languages) <= 6
+    mean_of = f", mean of {len(languages)} languages" if len(languages) > 1 else ""
     curves = [
         Curve(
-            f"{result.name}, mean of {len(languages)}" if len(languages) > 1 else result.name,
+            result.name + (mean_of if each else ""),
             range(len(result.means)),
             result.means,
         )
         for result in results
     ]
-    if len(results) == 1 and 1 < len(languages) <= 6:
+    if each:
         result = results[0]
         curves += [
             Curve(code, range(len(found.accuracies)), found.accuracies)
@@ -257,4 +259,5 @@ def _draw(path: Path, results: Sequence[ModelResult], languages: Sequence[str]) 
         curves += [
             Curve(name, range(1, 13), values, published=True) for name, values in PUBLISHED.items()
         ]
-    draw_curves(path, curves, x_label="layer", y_label="translations found (%)")
+    y_label = "translations found (%)" + ("" if each else mean_of)
+    draw_curves(path, curves, x_label="layer", y_label=y_label)
