@@ -37,7 +37,7 @@ def open_way(
     """Open a checkpoint.
 
     Args:
-        name: ``ours``, ``ours-bfloat16``, ``official``, ``common-8`` or ``common-32``.
+        name: ``ours``, ``ours-bfloat16``, ``ours-grouped``, ``official``, ``common-8`` or ``common-32``.
         checkpoint: Its folder.
         found: The task.
         folder: An empty folder to write to.
@@ -50,7 +50,9 @@ def open_way(
     if name.startswith("ours"):
         from speed.our_way import OurWay
 
-        return OurWay(checkpoint, found, folder, "bfloat16" if "-" in name else "float32")
+        return OurWay(
+            checkpoint, found, folder, "bfloat16" if name.endswith("bfloat16") else "float32"
+        )
     if seed is not None:
         set_seed(seed)
         model = load_with_head(checkpoint, found.task)

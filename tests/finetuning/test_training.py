@@ -20,7 +20,8 @@ from xharness.finetuning.objectives import decisions, summed_loss
 from xharness.finetuning.training import STEPS_PER_POOL, TrainingReport, _steps, train
 from xharness.inference.batching import collate
 from xharness.inference.device import Device
-from xharness.specs.recipe import Settings
+from xharness.specs.recipe import Recipe, Settings
+from xharness.specs.registry import benchmark_of_suite, load
 from xharness.tasks.pair_classification import PairEncoding
 from xharness.tasks.pieces import starts_of
 from xharness.tasks.question_answering import QuestionEncoding
@@ -97,12 +98,14 @@ def test_number_of_steps(windows: int, batch_size: int, epochs: float, steps: in
     st.integers(1, 7),
     st.integers(1, 3),
     st.integers(0, 5),
+    st.booleans(),
 )
 def test_an_epoch_uses_every_window_once(
-    lengths: list[int], size: int, epochs: int, seed: int
+    lengths: list[int], size: int, epochs: int, seed: int, grouped: bool
 ) -> None:
     per_epoch = math.ceil(len(lengths) / size)
-    steps = list(_steps(np.array(lengths), size, epochs * per_epoch, seed))
+    settings = Settings(batch_size=size, group_by_length=grouped)
+    steps = list(_steps(np.array(lengths), settings, epochs * per_epoch, seed))
     assert len(steps) == epochs * per_epoch
     for epoch in range(epochs):
         of_epoch = steps[epoch * per_epoch : (epoch + 1) * per_epoch]
@@ -112,28 +115,44 @@ def test_an_epoch_uses_every_window_once(
         assert all(s == size for s in sizes[1:])
         assert 1 <= sizes[0] <= size
     # An unfinished epoch is the beginning of the whole one.
-    fewer = list(_steps(np.array(lengths), size, per_epoch, seed))
+    fewer = list(_steps(np.array(lengths), settings, per_epoch, seed))
     for a, b in zip(fewer, steps, strict=False):
         np.testing.assert_array_equal(a, b)
 
 
-def test_the_order_depends_on_seed_and_epoch() -> None:
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_order_depends_on_seed_and_epoch(grouped: bool) -> None:
     lengths = np.ones(64, np.int64)
+    settings = Settings(batch_size=8, group_by_length=grouped)
 
     def order(seed: int, total: int) -> list[list[int]]:
-        return [step.tolist() for step in _steps(lengths, 8, total, seed)]
+        return [step.tolist() for step in _steps(lengths, settings, total, seed)]
 
     assert order(1, 16) == order(1, 16)
     assert order(1, 8) != order(2, 8)
     assert order(1, 16)[:8] != order(1, 16)[8:]
 
 
-def test_a_steps_windows_are_of_like_length() -> None:
+def test_a_steps_windows_are_drawn_at_random_or_of_like_length() -> None:
+    """At random unless the recipe says otherwise: as the official scripts do, so that scores compare."""
     lengths = np.random.default_rng(0).integers(1, 100, 8 * STEPS_PER_POOL)
-    spreads = [np.ptp(lengths[step]) for step in _steps(lengths, 8, STEPS_PER_POOL, 0)]
-    assert max(spreads) < 20
-    # Steps are not in order of length.
-    means = [lengths[step].mean() for step in _steps(lengths, 8, STEPS_PER_POOL, 0)]
+
+    def spreads(**changes: bool) -> list[int]:
+        settings = Settings(batch_size=8, **changes)
+        steps = _steps(lengths, settings, STEPS_PER_POOL, 0)
+        return [int(np.ptp(lengths[step])) for step in steps]
+
+    assert max(spreads(group_by_length=True)) < 20
+    assert np.mean(spreads()) > 60
+    for recipe in ("xtreme", "xtreme-large", "rembert", "short", "sample"):
+        for task in benchmark_of_suite("xtreme").tasks:
+            assert not load(Recipe, recipe).resolve(task).group_by_length
+
+
+def test_grouped_steps_are_in_no_order_of_length() -> None:
+    lengths = np.random.default_rng(0).integers(1, 100, 8 * STEPS_PER_POOL)
+    settings = Settings(batch_size=8, group_by_length=True)
+    means = [lengths[step].mean() for step in _steps(lengths, settings, STEPS_PER_POOL, 0)]
     assert means != sorted(means)
 
 

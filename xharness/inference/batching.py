@@ -8,7 +8,7 @@ import torch
 from xharness.tasks.encoding import Encoding
 from xharness.tasks.pieces import IndexArray, ranges
 
-#: Part of a prediction batch that may be padding. A further batch costs less than that much of one.
+#: Part of a batch that may be padding. A further batch costs less than that much of one.
 PADDING_SHARE = 16
 
 #: Windows in one batch, however short they are: bounds the logits' memory.

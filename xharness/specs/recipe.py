@@ -21,6 +21,8 @@ class Settings(SpecModel):
         learning_rate: Peak learning rate of AdamW.
         epochs: Passes over the training set.
         batch_size: Examples (QA: windows) per optimizer step, however they are split into micro-batches.
+        group_by_length: Whether a step's windows have like lengths, for less padding, in place of being drawn at random
+            as the official scripts do.
         max_length: Pieces per window, special tokens included.
         warmup_steps: Steps of linear warm-up; added to ``warmup_ratio``.
         warmup_ratio: Fraction of all steps spent in linear warm-up.
@@ -45,6 +47,7 @@ class Settings(SpecModel):
     learning_rate: float = Field(default=2e-5, gt=0)
     epochs: float = Field(default=3, gt=0)
     batch_size: int = Field(default=32, ge=1)
+    group_by_length: bool = False
     max_length: int = Field(default=128, ge=8)
     warmup_steps: int = Field(default=0, ge=0)
     warmup_ratio: float = Field(default=0.0, ge=0, le=1)
