@@ -73,12 +73,12 @@ def test_an_error_of_several_lines_is_no_refusal(tmp_path: Path) -> None:
     """The check that every case above rests on can fail."""
     from xharness.errors import InputError
 
-    class Several(InputError):
+    class SeveralLinesError(InputError):
         def __str__(self) -> str:
             return "one\ntwo"
 
     def read(paths: Any) -> None:
-        raise Several("one")
+        raise SeveralLinesError("one")
 
     with pytest.raises(AssertionError, match="several lines"):
         Target(read, (b"",)).run(b"", tmp_path)
