@@ -137,7 +137,7 @@ def report() -> str:
         statements = agreed({file.parent.name: read_statements(file) for file in files})
         if statements:
             shown_safely = [
-                replace(one, text=escaped(one.text), figures=escaped(one.figures))
+                replace(one, text=escaped(one.title), figures=escaped(one.figures), subject="")
                 for one in statements
             ]
             parts += ["", statement_table(shown_safely)]

@@ -163,14 +163,16 @@ def embedding_statements(results: Sequence[ModelResult]) -> list[Statement]:
     for result in results:
         text = (
             "Output embeddings agree less with human similarity than input embeddings (RemBERT, Table 8; Press and "
-            f"Wolf found the reverse for an LSTM): {result.tables.name}"
+            "Wolf found the reverse for an LSTM)"
         )
+        name = result.tables.name
         entry, leaving = result.input.mean, result.output.mean if result.output else None
         if entry is None or leaving is None:
             reason = "both are one matrix" if result.tables.tied else result.tables.note
-            statements.append(Statement(text, "cannot be tried", reason or "a set has no figure"))
+            why = reason or "a set has no figure"
+            statements.append(Statement(text, "cannot be tried", why, name))
         else:
-            statements.append(higher(text, ("input", entry), ("output", leaving)))
+            statements.append(higher(text, ("input", entry), ("output", leaving)).about(name))
     names = by_output_size([(result.tables.name, result.tables.config) for result in results])
     sizes = {
         name: result.output.mean

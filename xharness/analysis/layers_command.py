@@ -160,18 +160,17 @@ def layer_statements(name: str, depths: Sequence[Depth]) -> list[Statement]:
     if len(depths) > 1:
         statements.append(
             higher_over_seeds(
-                "Dropping one layer helps (section 6.2, of output embeddings of 128 and 768): "
-                f"{name}",
+                "Dropping one layer helps (section 6.2, of output embeddings of 128 and 768)",
                 ("one dropped", depths[1].means),
                 ("none dropped", whole),
-            )
+            ).about(name)
         )
     statements += [
         higher_over_seeds(
-            f"Dropping {depth.dropped} layers hurts (section 6.2, of output embeddings of 768 and 3072): {name}",
+            f"Dropping {depth.dropped} layers hurts (section 6.2, of output embeddings of 768 and 3072)",
             ("none dropped", whole),
             (f"{depth.dropped} dropped", depth.means),
-        )
+        ).about(name)
         for depth in depths[2:]
     ]
     return statements

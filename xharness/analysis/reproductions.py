@@ -32,12 +32,14 @@ class Study:
         statements: Pattern of the JSON files below ``leaderboards/``: a list of statements, or a mapping with one.
         command: Runs it here.
         full_scale: Runs it at the paper's size.
+        page: The study's own page below ``leaderboards/``.
     """
 
     title: str
     statements: str
     command: str
     full_scale: str
+    page: str = ""
 
 
 STUDIES: Final = (
@@ -48,12 +50,14 @@ STUDIES: Final = (
         "torchrun --nproc-per-node 8 -m xharness pretrain task_specs/pretraining/rembert/NAME.yaml --text TEXTS "
         "--output runs/NAME; xharness run --suite xtreme-seven --model runs/NAME/model --recipe rembert "
         "--output runs/NAME-xtreme",
+        "coupling_study.md",
     ),
     Study(
         "Looking into encoders (RemBERT, section 6)",
         "analysis/*/*.json",
         "python scripts/reproduce_analyses.py --set NAME --data XTREME --words WORDS --treebanks TREEBANKS MODEL...",
         "the same command with the encoders of task_specs/pretraining/rembert",
+        "analysis/README.md",
     ),
     Study(
         "Weight tying in language models (Press and Wolf, arXiv 1608.05859)",
@@ -61,18 +65,21 @@ STUDIES: Final = (
         "python scripts/reproduce_tying.py --data TEXTS --words WORDS",
         "the same command on the Penn Treebank, with the paper's sizes in "
         "`task_specs/language_modelling/tying/base.yaml` (width 200, 10,000 words, 13 epochs)",
+        "tying_study.md",
     ),
     Study(
         "DeFINE in language models (arXiv 1911.12385)",
         "define_study/statements.json",
         "python scripts/reproduce_define.py --data TEXTS",
         "the same command on WikiText-103, with the paper's sizes in `task_specs/language_modelling/define/base.yaml`",
+        "define_study.md",
     ),
     Study(
         "Three-way tying and DeFINE in translation (arXiv 1608.05859, 1911.12385)",
         "translation_study/statements.json",
         "python scripts/reproduce_translation.py --data PARALLEL",
         "the same command on WMT data, with the papers' sizes in `task_specs/translation/base.yaml`",
+        "translation_study.md",
     ),
 )
 
@@ -94,23 +101,44 @@ def reproductions_page(root: Path, studies: Sequence[Study] = STUDIES) -> str:
         "the papers', so a claim that does not show here may well hold at its own size.",
     ]
     for study in studies:
-        rows = [
-            [escaped(one.text), escaped(one.figures), _DIRECTION[one.verdict]]
-            for paths in by_seed(root.glob(study.statements))
-            for one in agreed({path.parent.name: read_statements(path) for path in paths})
-        ]
+        claims: dict[str, list[Statement]] = {}
+        for paths in by_seed(root.glob(study.statements)):
+            for one in agreed({path.parent.name: read_statements(path) for path in paths}):
+                claims.setdefault(one.text, []).append(one)
+        rows = [_row(text, tried) for text, tried in claims.items()]
         if not rows:
             rows = [["none yet", "", ""]]
         table = tabulate(rows, ["claim", "here", "direction"], "pipe", disable_numparse=True)
         parts += [
             f"## {study.title}",
             table,
+            *(
+                [f"All figures: [{study.page}]({study.page})"]
+                if (root / study.page).is_file()
+                else []
+            ),
             f"Here: `{study.command}`",
             f"At full scale: {study.full_scale}"
             if "`" in study.full_scale
             else f"At full scale: `{study.full_scale}`",
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _row(text: str, tried: Sequence[Statement]) -> list[str]:
+    """Return a claim's row; one that was tried on several encoders counts them and names them."""
+    whole = [one for one in tried if one.verdict != "cannot be tried"] or tried[:1]
+    if len(whole) == 1:
+        (one,) = whole
+        about = f"{one.subject}: " if one.subject and len(tried) > 1 else ""
+        return [escaped(text), escaped(about + one.figures), _DIRECTION[one.verdict]]
+    groups: dict[str, list[str]] = {}
+    for one in whole:
+        groups.setdefault(_DIRECTION[one.verdict], []).append(one.subject or one.figures)
+    here = "; ".join(f"{direction}: {', '.join(names)}" for direction, names in groups.items())
+    often = ", ".join(f"{direction} in {len(names)}" for direction, names in groups.items())
+    direction = next(iter(groups)) if len(groups) == 1 else often
+    return [escaped(text), escaped(here), direction]
 
 
 def by_seed(paths: Iterable[Path]) -> list[list[Path]]:

@@ -180,10 +180,10 @@ def retrieval_statements(results: Sequence[ModelResult]) -> list[Statement]:
     """Judge what section 6.3 states by these figures."""
     statements = [
         higher(
-            f"The last layer finds fewer translations than the one before it (section 6.3): {result.name}",
+            "The last layer finds fewer translations than the one before it (section 6.3)",
             (f"layer {len(result.means) - 2}", result.means[-2]),
             (f"layer {len(result.means) - 1}", result.means[-1]),
-        )
+        ).about(result.name)
         for result in results
         if len(result.means) > 2
     ]

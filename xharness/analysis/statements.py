@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from statistics import mean, stdev
 from typing import Any, Literal
@@ -45,11 +45,22 @@ class Statement:
         text: In our words, with its place and the paper's numbers.
         verdict: Whether it shows here.
         figures: The figures that say so, or what they would need.
+        subject: The encoder that it was tried on, where it is one of several that it can be tried on.
     """
 
     text: str
     verdict: Verdict
     figures: str
+    subject: str = ""
+
+    @property
+    def title(self) -> str:
+        """The statement, and whom it is about."""
+        return f"{self.text}: {self.subject}" if self.subject else self.text
+
+    def about(self, subject: str) -> Statement:
+        """Return the statement as one about an encoder."""
+        return replace(self, subject=subject)
 
     def as_json(self) -> dict[str, str]:
         """Return what a JSON file holds of it."""
@@ -164,26 +175,25 @@ def agreed(runs: Mapping[str, Sequence[Statement]]) -> list[Statement]:
     """Join the statements of runs that differ in the seed alone, as ``MEANING`` has it.
 
     Args:
-        runs: Statements by the run's name. Names of runs and of the encoders in texts and figures end in ``-seed-N``;
+        runs: Statements by the run's name. Names of runs and encoders end in ``-seed-N``;
             a run without it is no run of several.
 
     Returns:
-        A statement for each text: with the verdict that all runs share, or else not told apart, and so where there is
-        one seed only. The seeds are left out of texts and figures, which stand in the order of the runs.
+        A statement for each text and subject: with the verdict that all runs share, or else not told apart, and so with
+        one seed only. The seeds are left out of subjects and figures, which stand in the order of the runs.
     """
-    found: dict[str, list[Statement]] = {}
+    found: dict[tuple[str, str], list[Statement]] = {}
     for run in runs.values():
         for one in run:
-            found.setdefault(without_seed(one.text), []).append(one)
+            found.setdefault((one.text, without_seed(one.subject)), []).append(one)
     alone = len(runs) == 1 and any(_SEED.search(name) for name in runs)
     joined = []
-    for text, same in found.items():
+    for (text, subject), same in found.items():
         verdicts = {one.verdict for one in same}
         untold = len(verdicts) > 1 or (alone and verdicts != {"cannot be tried"})
         figures = dict.fromkeys(without_seed(one.figures) for one in same)
-        joined.append(
-            Statement(text, "not told apart" if untold else same[0].verdict, "; ".join(figures))
-        )
+        verdict: Verdict = "not told apart" if untold else same[0].verdict
+        joined.append(Statement(text, verdict, "; ".join(figures), subject))
     return joined
 
 
@@ -194,10 +204,10 @@ def without_seed(text: str) -> str:
 
 def lines_of(statements: Sequence[Statement]) -> list[str]:
     """Return the statements for the terminal, one a line."""
-    return [f"{s.verdict}: {s.text} ({s.figures})" for s in statements]
+    return [f"{s.verdict}: {s.title} ({s.figures})" for s in statements]
 
 
 def statement_table(statements: Sequence[Statement]) -> str:
     """Return the statements as a markdown table."""
-    rows = [[one.text, one.figures, one.verdict] for one in statements]
+    rows = [[one.title, one.figures, one.verdict] for one in statements]
     return tabulate(rows, ["the paper's finding", "here", "verdict"], "pipe", disable_numparse=True)
