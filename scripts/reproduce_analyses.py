@@ -44,6 +44,9 @@ def main() -> None:
     parser.add_argument("--pairs", default="de,es,fr", help="languages of retrieval")
     parser.add_argument("--limit", type=int, default=500, help="examples a language")
     parser.add_argument("--limit-train", type=int, default=2000, help="training examples")
+    parser.add_argument(
+        "--records", action="append", help="run whose scores fertility is drawn beside"
+    )
     parser.add_argument("--recipe", help="recipe of the layers' fine-tuning")
     parser.add_argument("--seeds", default="1,2", help="its seeds")
     parser.add_argument("--drop", type=int, default=2, help="layers to drop at most")
@@ -81,7 +84,8 @@ def calls(verb: str, options: argparse.Namespace) -> Iterator[tuple[str, list[st
         yield verb, [*models, *data, *treebanks, *languages, *limit, *train, *dtype]
     elif verb == "fertility":
         for model in models:
-            yield f"{verb}-{model_name(model)}", [model, *data]
+            records = [f"--records={path}" for path in options.records or ()]
+            yield f"{verb}-{model_name(model)}", [model, *data, *records]
     elif verb == "layers":
         recipe = ["--recipe", options.recipe] if options.recipe else []
         for model in models:
@@ -101,7 +105,8 @@ def analyze(verb: str, arguments: list[str], result: Path) -> None:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     # Fertility is drawn beside scores, which need a run.
-    figure = [] if verb == "fertility" else [f"--figure={result.with_suffix('.svg')}"]
+    drawn = verb != "fertility" or any(one.startswith("--records") for one in arguments)
+    figure = [f"--figure={result.with_suffix('.svg')}"] if drawn else []
     command = [
         sys.executable,
         "-m",

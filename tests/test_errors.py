@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xharness.errors import InputError
-from xharness.printable import escaped
+from xharness.printable import on_one_line
 from xharness.specs.recipe import Recipe
 from xharness.specs.validation import SpecError, build
 from xharness.specs.yaml_loading import load_document
@@ -28,7 +28,7 @@ def test_shows_what_would_break_the_line_or_steer_the_terminal() -> None:
 def test_leaves_the_text_of_all_languages() -> None:
     """The joiners of Persian and Hindi are no letters either, and belong to their words."""
     for text in ("می\u200cخواهم", "क्\u200dष", "日本語", "e\u0301", "a\u00a0b", "\\n"):
-        assert escaped(text) == text
+        assert on_one_line(text) == text
 
 
 def test_a_key_with_line_ends_is_named_on_one_line(tmp_path: Path) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xharness.printable import escaped
+from xharness.printable import on_one_line
 
 
 class InputError(Exception):
     """Wrong use or unusable input: printed as one line on stderr, exit code 2.
 
-    A key or value that is quoted may hold anything; what would break the line or steer a terminal is shown escaped.
+    A key or value that is quoted may hold anything; what would break the line or steer a terminal is shown on_one_line.
 
     Args:
         what: What is wrong, in a few words, with the offending value.
@@ -19,9 +19,9 @@ class InputError(Exception):
     """
 
     def __init__(self, what: str, *, where: str | Path | None = None, mend: str | None = None):
-        self.what = escaped(what)
-        self.where = None if where is None else escaped(str(where))
-        self.mend = None if mend is None else escaped(mend)
+        self.what = on_one_line(what)
+        self.where = None if where is None else on_one_line(str(where))
+        self.mend = None if mend is None else on_one_line(mend)
         super().__init__(str(self))
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ def printable(text: str) -> str:
     return "".join(found)
 
 
-def escaped(text: str) -> str:
+def on_one_line(text: str) -> str:
     """Return text on one line, control and direction characters as Python writes them in a string."""
     return "".join(ascii(one)[1:-1] if _breaks(one) else one for one in text)
 

@@ -127,13 +127,13 @@ def reproductions_page(root: Path, studies: Sequence[Study] = STUDIES) -> str:
 
 def _row(text: str, tried: Sequence[Statement]) -> list[str]:
     """Return a claim's row; one that was tried on several encoders counts them and names them."""
-    whole = [one for one in tried if one.verdict != "cannot be tried"] or tried[:1]
-    if len(whole) == 1:
-        (one,) = whole
+    judged = [one for one in tried if one.verdict != "cannot be tried"] or tried[:1]
+    if len(judged) == 1:
+        (one,) = judged
         about = f"{one.subject}: " if one.subject and len(tried) > 1 else ""
         return [escaped(text), escaped(about + one.figures), _DIRECTION[one.verdict]]
     groups: dict[str, list[str]] = {}
-    for one in whole:
+    for one in judged:
         groups.setdefault(_DIRECTION[one.verdict], []).append(one.subject or one.figures)
     here = "; ".join(f"{direction}: {', '.join(names)}" for direction, names in groups.items())
     often = ", ".join(f"{direction} in {len(names)}" for direction, names in groups.items())

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from xharness.errors import InputError
-from xharness.printable import escaped
+from xharness.printable import on_one_line
 from xharness.specs.yaml_loading import Document
 
 
@@ -29,7 +29,7 @@ class SpecError(InputError):
     """
 
     def __init__(self, problems: list[str]):
-        self.problems = [escaped(problem) for problem in problems]
+        self.problems = [on_one_line(problem) for problem in problems]
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         super().__init__(problems[0] + more)
 
