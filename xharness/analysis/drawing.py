@@ -173,11 +173,12 @@ def draw_points(
     def fill(axes: Axes, _: str) -> None:
         for number, group in enumerate(groups):
             members = [point for point in points if point.group == group]
-            colour = _COLOURS[number % len(_COLOURS)]
+            turn, place = divmod(number, len(_COLOURS))
+            colour = _COLOURS[place]
             axes.plot(
                 [p.x for p in members],
                 [p.y for p in members],
-                "o",
+                _MARKS[turn % len(_MARKS)],
                 ms=4,
                 mew=0,
                 color=colour,
