@@ -1,9 +1,9 @@
 """Fine-tuning our way, as the official scripts do it, and by transformers' Trainer: the same start, data, numbers.
 
-    python scripts/bench_finetuning.py --model DIR --data DIR [--examples N] [--seeds 1,2] [--tasks T] [--json FILE]
+    python scripts/bench_finetuning.py --model DIR --data DIR [--examples N] [--epochs N] [--seeds 1,2] [--tasks T]
 
-The ways run in turn, each in a process of its own, once a seed, on POS, XNLI and SQuAD for one epoch; ``--examples``
-counts training examples, questions a quarter of that. Every way takes steps of the recipe's 32 windows: ours and the
+The ways run in turn, each in a process of its own, once a seed, on POS, XNLI and SQuAD; ``--examples`` counts training
+examples, questions a quarter of that. Every way takes steps of the recipe's 32 windows: ours and the
 Trainer at once or in micro-batches, the official way in eights (questions in fours). The official way is timed on a
 quarter of the examples. A whole task is everything from examples in memory to the last step, tokenising too; examples a
 second are those of the steps. The share of the peak counts three times the arithmetic that encoding needs, against
@@ -56,6 +56,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="data in the official layout")
     parser.add_argument("--examples", type=int, default=640, help="training examples (640)")
     parser.add_argument("--seeds", default="1,2", help="one round each (1,2)")
+    parser.add_argument("--epochs", type=int, default=1, help="times each example is seen (1)")
+    parser.add_argument("--learning-rate", type=float, help="in place of recipe short's")
     parser.add_argument("--tasks", default=",".join(TASKS), help="separated by commas")
     parser.add_argument("--ways", default=",".join(WAYS), help="separated by commas")
     parser.add_argument("--threads", type=int, default=2)
@@ -79,6 +81,9 @@ def _compare(arguments: argparse.Namespace) -> None:
     found: dict[str, list[Row]] = {way: [] for way in ways}
     common = ["--model", str(arguments.model), "--data", str(arguments.data)]
     common += ["--examples", str(arguments.examples), "--tasks", arguments.tasks]
+    common += ["--epochs", str(arguments.epochs)]
+    if arguments.learning_rate is not None:
+        common += ["--learning-rate", str(arguments.learning_rate)]
     for seed in arguments.seeds.split(","):
         for way in ways:
             own = [*common, "--way", way, "--seed", seed]
@@ -237,9 +242,12 @@ def _measured(arguments: argparse.Namespace, task: str) -> Row:
     official = arguments.way == "official"
     count = max(arguments.examples // (4 if official else 1), 32)
     found = material(task, arguments.data, SCORED, count, ("en",))
+    chosen: dict[str, Any] = {"epochs": arguments.epochs}
+    if arguments.learning_rate is not None:
+        chosen["learning_rate"] = arguments.learning_rate
     if arguments.way == "ours-grouped":
-        grouped = found.settings.model_copy(update={"group_by_length": True})
-        found = replace(found, settings=grouped)
+        chosen["group_by_length"] = True
+    found = replace(found, settings=found.settings.model_copy(update=chosen))
     checkpoint = str(arguments.model)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -257,12 +265,12 @@ def _measured(arguments: argparse.Namespace, task: str) -> Row:
         score = 0.0 if official else _score(tuned, found, folder)
     return {
         "task": task,
-        "examples": len(found.train),
+        "examples": arguments.epochs * len(found.train),
         "step_seconds": ends[-1] - ends[0],
         "whole_seconds": whole,
         "peak_mib": most,
         **highest(rates),
-        "flops": 3 * needed_flops(checkpoint, found, [found.train]),
+        "flops": 3 * arguments.epochs * needed_flops(checkpoint, found, [found.train]),
         "score": score,
     }
 

@@ -73,7 +73,7 @@ class CommonWay:
         ]
 
     def train(self, split: Split, seed: int) -> list[float]:
-        """Train for one epoch; return when it began and when each step ended."""
+        """Train; return when it began and when each step ended."""
         ends: list[float] = []
         self._trainer(_Rows(self.features(split)), seed, ends).train()
         return ends
@@ -86,7 +86,7 @@ class CommonWay:
             per_device_eval_batch_size=self._batch,
             gradient_accumulation_steps=max(1, settings.batch_size // self._batch),
             learning_rate=settings.learning_rate,
-            num_train_epochs=1,
+            num_train_epochs=settings.epochs,
             warmup_steps=settings.warmup_ratio,
             weight_decay=settings.weight_decay,
             adam_epsilon=settings.adam_epsilon,

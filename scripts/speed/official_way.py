@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import torch
@@ -82,13 +83,13 @@ class OfficialWay:
         return self._answers(split, features, outputs)
 
     def train(self, split: Split, seed: int) -> list[float]:
-        """Train for one epoch; return when it began and when each step ended."""
+        """Train; return when it began and when each step ended."""
         size = 4 if self._task.kind == "question_answering" else 8
         tensors = self._tensors(self.features(split))
         torch.manual_seed(seed)
         loader = DataLoader(tensors, sampler=RandomSampler(tensors), batch_size=size)
         parts = self._settings.batch_size // size
-        total = -(-len(loader) // parts)
+        total = -(-len(loader) // parts) * self._settings.epochs
         rate = self._settings.learning_rate
         optimizer = torch.optim.AdamW(
             self.model.parameters(), rate, weight_decay=0.0, foreach=False
@@ -100,7 +101,8 @@ class OfficialWay:
         )
         self.model.train()
         ends = [seconds()]
-        for number, (ids, mask, labels) in enumerate(loader, 1):
+        batches = chain.from_iterable(enumerate(loader, 1) for _ in range(self._settings.epochs))
+        for number, (ids, mask, labels) in batches:
             if self._task.kind == "question_answering":
                 named = {"start_positions": labels[:, 0], "end_positions": labels[:, 1]}
             else:

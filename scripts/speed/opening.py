@@ -27,7 +27,7 @@ class Way(Protocol):
         ...
 
     def train(self, split: Split, seed: int) -> list[float]:
-        """Train for one epoch; return when training began and when each step ended."""
+        """Train; return when training began and when each step ended."""
         ...
 
 

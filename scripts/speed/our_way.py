@@ -55,7 +55,7 @@ class OurWay:
         return values if isinstance(values, dict) else list(values)
 
     def train(self, split: Split, seed: int) -> list[float]:
-        """Train for one epoch and save; return when training began and when each step ended."""
+        """Train and save; return when training began and when each step ended."""
         ends = _Ends()
         self._into.mkdir(parents=True)
         self._adapter.finetune(
