@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from xharness.errors import InputError
 
@@ -65,9 +65,50 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
     Raises:
         InputError: The folder or file cannot be written, or the text holds half a character.
     """
+    with text_aside(path) as write:
+        for piece in [text] if isinstance(text, str) else text:
+            write(piece)
+
+
+@contextmanager
+def text_aside(path: Path, name: str | None = None) -> Iterator[Callable[[str], None]]:
+    """Yield a function that writes a piece of a UTF-8 file aside; the file takes the place of ``path`` at the end.
+
+    Errors of whoever writes pass through; where there are any, nothing of the file stays.
+
+    Args:
+        path: The file to be.
+        name: Name of the file aside, where two processes may write ``path`` at the same time.
+
+    Raises:
+        InputError: The folder or file cannot be written, or a piece holds half a character.
+    """
+    with ExitStack() as stack:
+        with _refusals_told(path):
+            aside = stack.enter_context(written_aside(path, name))
+            file = aside.open("w", encoding="utf-8", newline="\n")
+        stack.callback(_closed, file)
+
+        def write(piece: str) -> None:
+            with _refusals_told(path):
+                file.write(piece)
+
+        yield write
+        with _refusals_told(path):
+            file.close()
+            stack.close()
+
+
+def _closed(file: TextIO) -> None:
+    """Close a file that may hold what a full disk did not take; that was told when it was written."""
+    with suppress(OSError):
+        file.close()
+
+
+@contextmanager
+def _refusals_told(path: Path) -> Iterator[None]:
     try:
-        with written_aside(path) as aside, aside.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines([text] if isinstance(text, str) else text)
+        yield
     except OSError as error:
         raise unwritable(path, error) from error
     except UnicodeEncodeError as error:

@@ -162,6 +162,8 @@ class CommonWay:
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
         )
+        # Token types are only there for models that have them.
+        masks = [name for name in ("attention_mask", "token_type_ids") if name in found]
         rows = []
         answer = example.answers[0] if example.answers else None
         for number, ids in enumerate(found["input_ids"]):
@@ -182,7 +184,7 @@ class CommonWay:
             rows.append(
                 {
                     "input_ids": ids,
-                    "attention_mask": found["attention_mask"][number],
+                    **{name: found[name][number] for name in masks},
                     "start_positions": first,
                     "end_positions": last,
                     "example": index,

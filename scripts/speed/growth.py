@@ -11,12 +11,10 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tabulate import tabulate
 
 from speed.measuring import Peak, Row, in_own_process, resident, seconds
-from xharness.data.examples import Split
 from xharness.specs.registry import benchmark_of_suite
 from xharness.specs.task import TaskSpec
 
@@ -92,6 +90,7 @@ def growth_rows(arguments: argparse.Namespace) -> list[Row]:
     from xharness.scoring.scores import score_task
     from xharness.specs.recipe import Recipe
     from xharness.specs.registry import load
+    from xharness.tasks.predictions import write_with_gold
 
     torch.set_num_threads(arguments.threads)
     task = next(task for task in benchmark_of_suite("xtreme").tasks if task.name == TASK)
@@ -101,8 +100,8 @@ def growth_rows(arguments: argparse.Namespace) -> list[Row]:
     checkpoint = arguments.folder / "tiny"
     if not checkpoint.is_dir():
         _save_tiny(str(arguments.model), task, checkpoint)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as own:
+        folder = Path(own)
         os.environ["XHARNESS_CACHE"] = str(folder / "cache")
         adapter = TransformersAdapter(str(checkpoint), choose_device("cpu"))
         warm, data = folder / "warm", folder / "data"
@@ -116,9 +115,11 @@ def growth_rows(arguments: argparse.Namespace) -> list[Row]:
         began = seconds()
         for language in languages:
             split = FileDataSource(data).read(task, "test", language, None)
-            found = adapter.predict(task, split, settings, Silent())
-            _write(folder, task, split, found)
-            del found, split
+            parts = (adapter.predict(task, part, settings, Silent()) for part in split.parts())
+            name = f"{TASK}/{task.file_name(language)}"
+            ours, gold = folder / "predictions" / name, folder / "gold" / name
+            write_with_gold(task, split, parts, ours, gold)
+            del parts, split
         predicted, predict_mib = seconds(), peak.mib()
         peak = Peak()
         score_task(task, folder / "predictions", folder / "gold")
@@ -135,15 +136,6 @@ def growth_rows(arguments: argparse.Namespace) -> list[Row]:
                 "score_mib": peak.mib(),
             }
         ]
-
-
-def _write(folder: Path, task: TaskSpec, split: Split, found: Any) -> None:
-    from xharness.files import write_text
-    from xharness.tasks.predictions import gold_text, prediction_text
-
-    name = f"{task.name}/{task.file_name(split.language)}"
-    write_text(folder / "predictions" / name, prediction_text(task, found))
-    write_text(folder / "gold" / name, gold_text(task, split) or ())
 
 
 def _save_tiny(model: str, task: TaskSpec, into: Path) -> None:

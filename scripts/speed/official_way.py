@@ -89,7 +89,7 @@ class OfficialWay:
         torch.manual_seed(seed)
         loader = DataLoader(tensors, sampler=RandomSampler(tensors), batch_size=size)
         parts = self._settings.batch_size // size
-        total = -(-len(loader) // parts) * self._settings.epochs
+        total = -(-len(loader) // parts) * int(self._settings.epochs)
         rate = self._settings.learning_rate
         optimizer = torch.optim.AdamW(
             self.model.parameters(), rate, weight_decay=0.0, foreach=False
@@ -101,7 +101,9 @@ class OfficialWay:
         )
         self.model.train()
         ends = [seconds()]
-        batches = chain.from_iterable(enumerate(loader, 1) for _ in range(self._settings.epochs))
+        batches = chain.from_iterable(
+            enumerate(loader, 1) for _ in range(int(self._settings.epochs))
+        )
         for number, (ids, mask, labels) in batches:
             if self._task.kind == "question_answering":
                 named = {"start_positions": labels[:, 0], "end_positions": labels[:, 1]}

@@ -1,4 +1,4 @@
-"""A split predicted in parts gives what it gives whole."""
+"""A split predicted in parts gives what it gives whole, byte for byte, with counts added up."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ import pytest
 
 from xharness.data.examples import TaggingExample
 from xharness.inference.progress import Silent
-from xharness.models import transformers
 from xharness.models.adapter import open_model
+from xharness.tasks.predictions import Decided, prediction_text
 
 from .tiny_tasks import HEADED, TRAIN, WIDE, settings, split_of
 
 
 @pytest.mark.parametrize("kind", HEADED)
 def test_parts_join_to_the_whole(
-    kind: str,
-    checkpoint: Callable[[str], Path],
-    own_cache: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    kind: str, checkpoint: Callable[[str], Path], own_cache: Path, tmp_path: Path
 ) -> None:
     task, split = HEADED[kind], TRAIN[kind]()
     (tmp_path / "tuned").mkdir()
@@ -34,8 +30,11 @@ def test_parts_join_to_the_whole(
         sentences = [e for e in split.examples if isinstance(e, TaggingExample)]
         split = split_of(task, [replace(e, words=("", *e.words[1:])) for e in sentences])
     whole = adapter.predict(task, split, recipe, Silent())
-    monkeypatch.setattr(transformers, "PART_EXAMPLES", 4)
+    text = "".join(prediction_text(task, [whole]))
     for _ in range(2):  # encoded, and from the cache
-        assert adapter.predict(task, split, recipe, Silent()) == whole
+        parts = Decided(adapter.predict(task, p, recipe, Silent()) for p in split.parts(4))
+        assert "".join(prediction_text(task, parts)) == text
+        assert +parts.counts == +whole.counts
+        assert parts.details == whole.details
     if kind == "tags":
         assert whole.counts["words_without_pieces"] == len(split)

@@ -32,7 +32,7 @@ def accuracy(source: Vectors, target: Vectors, texts: list[str], gold: list[int]
     bitext = Bitext(sources, Sentences(ids, tuple(texts)), pairs)
     split = Split("tatoeba", "test", "de", [bitext])
     chosen = nearest_neighbours(source, target, texts)
-    predicted = "".join(prediction_text(TATOEBA, Predictions([ids[i] for i in chosen]))).split()
+    predicted = "".join(prediction_text(TATOEBA, [Predictions([ids[i] for i in chosen])])).split()
     truth = "".join(gold_text(TATOEBA, split) or "").split()
     assert len(predicted) == len(truth) == len(gold)
     return sum(a == b for a, b in zip(predicted, truth, strict=True)) / len(gold)

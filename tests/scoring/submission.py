@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from xharness.scoring.spans import END, SpanCounts, SpanReader, SpansSoFar
 from xharness.scoring.tag_lines import IntArray
 
 
@@ -25,6 +26,17 @@ def tag_ids(sentences: Sequence[Sequence[str]], vocabulary: dict[str, int]) -> I
     """Encode sentences as a tag file is encoded, a blank line after each."""
     lines = [tag for sentence in sentences for tag in (*sentence, "")]
     return np.array([vocabulary.setdefault(tag, len(vocabulary)) for tag in lines], dtype=np.int32)
+
+
+def span_counts(
+    reader: SpanReader, truth: IntArray, guess: IntArray, lines: int = 1 << 20
+) -> SpanCounts:
+    """Count the spans of two tag sequences, so many lines at a time."""
+    so_far, counts = SpansSoFar(), np.zeros(3, np.int64)
+    blocks = [slice(at, at + lines) for at in range(0, len(truth), lines)]
+    for gold, predicted in [*((truth[b], guess[b]) for b in blocks), (END, END)]:
+        counts += [len(places) for places in reader.ends(gold, predicted, so_far)]
+    return SpanCounts(*counts.tolist())
 
 
 def squad(answers: Mapping[str, Sequence[str]], context: str = "no matter") -> str:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scoring.submission import squad, tag_ids, tag_text, write
+from tests.scoring.submission import span_counts, squad, tag_ids, tag_text, write
 from xharness.scoring import score_task
 from xharness.scoring.examples import score_examples
 from xharness.scoring.spans import Scheme, SpanReader
@@ -47,12 +47,15 @@ def test_sums_over_sentences_are_the_counts_of_the_file(
     vocabulary = new_vocabulary()
     truth, answers = tag_ids(gold, vocabulary), tag_ids(guess, vocabulary)
     reader = SpanReader(list(vocabulary), scheme)
-    by_sentence, counts = reader.count_by_sentence(truth, answers), reader.count(truth, answers)
+    by_sentence, counts = (
+        reader.count_by_sentence(truth, answers),
+        span_counts(reader, truth, answers),
+    )
     assert by_sentence.shape == (len(gold), 3)
     assert by_sentence.sum(axis=0).tolist() == [counts.correct, counts.predicted, counts.gold]
     if scheme in ("iob2", "runs"):  # seqeval lets some spans go on over the end of a sentence
         for row, one, other in zip(by_sentence, gold, guess, strict=True):
-            alone = reader.count(tag_ids([one], vocabulary), tag_ids([other], vocabulary))
+            alone = span_counts(reader, tag_ids([one], vocabulary), tag_ids([other], vocabulary))
             assert row.tolist() == [alone.correct, alone.predicted, alone.gold]
 
 

@@ -10,8 +10,7 @@ from tests.scoring.submission import write
 from xharness.errors import InputError
 from xharness.scoring import seqeval_check
 from xharness.scoring.seqeval_check import check_with_seqeval
-from xharness.scoring.spans import SpanCounts, SpanReader
-from xharness.scoring.tag_lines import IntArray
+from xharness.scoring.spans import SpanCounts
 from xharness.specs.registry import Benchmark, benchmark_of_tasks
 
 ODD_TAGS = "B-PER\nI-PER\nE-PER\n\nB\nI\nB-\n\nO\n_\n.\nS-LOC\n\n\n"
@@ -40,13 +39,12 @@ def test_odd_tags_agree(submission: Path, profile: str, figures: int) -> None:
 
 
 def test_a_difference_is_named(submission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    count = SpanReader.count
+    figures = SpanCounts.figures
 
-    def one_too_many(self: SpanReader, gold: IntArray, predicted: IntArray) -> SpanCounts:
-        counts = count(self, gold, predicted)
-        return SpanCounts(counts.correct, counts.predicted + 1, counts.gold)
+    def one_too_many(self: SpanCounts) -> dict[str, float]:
+        return figures(SpanCounts(self.correct, self.predicted + 1, self.gold))
 
-    monkeypatch.setattr(SpanReader, "count", one_too_many)
+    monkeypatch.setattr(SpanCounts, "figures", one_too_many)
     with pytest.raises(InputError, match=r"panx/test-en.tsv: f1 is .* but .* by seqeval 1.2.2"):
         check(submission)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.scheme import IOB2
 
-from tests.scoring.submission import tag_ids
+from tests.scoring.submission import span_counts, tag_ids
 from xharness.scoring import tag_lines
 from xharness.scoring.spans import Scheme, SpanCounts, SpanReader, is_iob2
 from xharness.scoring.tag_lines import new_vocabulary
@@ -32,7 +32,7 @@ def count(
 ) -> SpanCounts:
     vocabulary = new_vocabulary()
     truth, guess = tag_ids(gold, vocabulary), tag_ids(predicted, vocabulary)
-    return SpanReader(list(vocabulary), scheme).count(truth, guess)
+    return span_counts(SpanReader(list(vocabulary), scheme), truth, guess)
 
 
 def own(tags: str, scheme: Scheme) -> int:
@@ -193,8 +193,12 @@ def test_blocks_change_nothing(
     vocabulary = new_vocabulary()
     truth, guess = tag_ids(pair[0], vocabulary), tag_ids(pair[1], vocabulary)
     reader = SpanReader(list(vocabulary), scheme)
-    whole, by_sentence = reader.count(truth, guess), reader.count_by_sentence(truth, guess)
+    whole, by_sentence = (
+        span_counts(reader, truth, guess),
+        reader.count_by_sentence(truth, guess),
+    )
+    assert by_sentence.sum(axis=0).tolist() == [whole.correct, whole.predicted, whole.gold]
+    assert span_counts(reader, truth, guess, lines) == whole
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tag_lines, "BLOCK_LINES", lines)
-        assert reader.count(truth, guess) == whole
         assert reader.count_by_sentence(truth, guess).tolist() == by_sentence.tolist()

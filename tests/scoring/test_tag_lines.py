@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.scoring.submission import tag_text, write
 from xharness.errors import InputError
 from xharness.scoring import lines as lines_module
-from xharness.scoring.tag_lines import (
-    BLANK,
-    distinct_lines,
-    new_vocabulary,
-    read_tag_lines,
-)
+from xharness.scoring.spans import Scheme
+from xharness.scoring.tag_lines import TagFile, distinct_lines, new_vocabulary
 from xharness.scoring.tagging import score_tags
 
 #: As a file is read, and a line at a time.
@@ -57,13 +52,18 @@ def test_lines_that_share_a_hash_are_told_apart() -> None:
     assert reconstructed(data) == by_hand(data)
 
 
-def test_ids_and_sentences(tmp_path: Path) -> None:
+def read_tags(path: Path) -> tuple[list[str], TagFile]:
     vocabulary = new_vocabulary()
-    lines = read_tag_lines(write(tmp_path / "a", tag_text(SENTENCES)), vocabulary)
+    file = TagFile(path, vocabulary)
+    ids = [int(number) for block in file for number in block]
     names = list(vocabulary)
-    assert [names[index] for index in lines.ids] == ["B-PER", "I-PER", "O", "", "O", "B-LOC"]
-    assert lines.sentences() == 2
-    assert lines.counts.total() == 0
+    return [names[number] for number in ids], file
+
+
+def test_tags_of_lines(tmp_path: Path) -> None:
+    tags, file = read_tags(write(tmp_path / "a", tag_text(SENTENCES)))
+    assert tags == ["B-PER", "I-PER", "O", "", "O", "B-LOC"]
+    assert file.counts.total() == 0
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,9 @@ def test_mended_and_counted(
     block_bytes: int,
 ) -> None:
     monkeypatch.setattr(lines_module, "_BLOCK_BYTES", block_bytes)
-    lines = read_tag_lines(write(tmp_path / "a", content), vocabulary := new_vocabulary())
-    names = list(vocabulary)
-    assert [names[index] for index in lines.ids] == ["B-PER", "I-PER", "O", "", "O", "B-LOC"]
-    assert +lines.counts == counted
+    tags, file = read_tags(write(tmp_path / "a", content))
+    assert tags == ["B-PER", "I-PER", "O", "", "O", "B-LOC"]
+    assert +file.counts == counted
 
 
 @pytest.mark.parametrize(
@@ -111,16 +110,14 @@ def test_refused(
     monkeypatch.setattr(lines_module, "_BLOCK_BYTES", block_bytes)
     path = write(tmp_path / "a", content)
     with pytest.raises(InputError) as caught:
-        read_tag_lines(path, new_vocabulary())
+        read_tags(path)
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
 
 
 def test_unicode_separators_inside_a_tag_are_no_line_ends(tmp_path: Path) -> None:
-    vocabulary = new_vocabulary()
-    lines = read_tag_lines(write(tmp_path / "a", "A\x1cB\nA\u2028B\nA\x85B\n"), vocabulary)
-    assert set(vocabulary) == {"", "A\x1cB", "A\u2028B", "A\x85B"}
-    assert np.count_nonzero(lines.ids != BLANK) == 3
+    tags, _ = read_tags(write(tmp_path / "a", "A\x1cB\nA\u2028B\nA\x85B\n"))
+    assert tags == ["A\x1cB", "A\u2028B", "A\x85B"]
 
 
 @pytest.mark.parametrize(
@@ -134,14 +131,44 @@ def test_unicode_separators_inside_a_tag_are_no_line_ends(tmp_path: Path) -> Non
         ("O\nO\n\n\nO\nO\n", 4, "the sentence ends here but goes on at"),
     ],
 )
+@BLOCKS
 def test_other_sentences_name_the_first_line(
-    tmp_path: Path, predicted: str, line: int, message: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    predicted: str,
+    line: int,
+    message: str,
+    block_bytes: int,
 ) -> None:
+    monkeypatch.setattr(lines_module, "_BLOCK_BYTES", block_bytes)
     gold = write(tmp_path / "gold", "O\nO\n\nO\nB-X\n")
     answers = write(tmp_path / "predicted", predicted)
     with pytest.raises(InputError) as caught:
         score_tags(answers, gold, "seqeval-1.2.2", accuracy=False)
     assert str(caught.value).startswith(f"{answers}:{line}: {message} {gold}:{line}")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["O", "B-A", "I-A", "X", "I-Ü"]), max_size=4), min_size=1),
+    st.integers(0, 3),
+    st.sampled_from([1, 4, 9]),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("scheme", ["seqeval-1.2.2", "seqeval-0.0.12", "iob2", "runs"])
+def test_blocks_of_a_file_change_no_figure(
+    tmp_path: Path, scheme: Scheme, sentences: list[list[str]], turn: int, block_bytes: int
+) -> None:
+    """Blank lines between sentences may be many; blocks of the two files end at different lines."""
+    flat = ["O", *(tag for sentence in sentences for tag in sentence)]
+    turn %= len(flat)
+    moved = iter(flat[turn:] + flat[:turn])
+    gold = write(tmp_path / "gold", "O\n" + tag_text(sentences))
+    other = [[next(moved) for _ in sentence] for sentence in sentences]
+    answers = write(tmp_path / "predicted", f"{next(moved)}\n" + tag_text(other))
+    whole = score_tags(answers, gold, scheme, accuracy=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines_module, "_BLOCK_BYTES", block_bytes)
+        assert score_tags(answers, gold, scheme, accuracy=True) == whole
 
 
 def test_accuracy_and_span_f1_are_two_figures(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def exact_match(
     write_text(folder / "gold" / name, gold)
 
     def score(found: dict[str, str], called: str) -> float:
-        write_text(folder / called / name, prediction_text(task, Predictions(found)))
+        write_text(folder / called / name, prediction_text(task, [Predictions(found)]))
         scores = score_task(task, folder / called, folder / "gold").languages[language]
         assert scores.counts["unanswered"] == 0
         return scores.figures["exact_match"]

@@ -141,6 +141,6 @@ def test_training_learns_which_choice_fits(tokenizer: Any) -> None:
 
 def test_prediction_and_gold_files_have_the_official_form() -> None:
     split = Split("xcopa", "test", "et", EXAMPLES[:2])
-    assert "".join(prediction_text(TASK, Predictions([1, 0]))) == '{"label": 1}\n{"label": 0}\n'
+    assert "".join(prediction_text(TASK, [Predictions([1, 0])])) == '{"label": 1}\n{"label": 0}\n'
     assert "".join(gold_text(TASK, split) or ()) == '{"label": 0}\n{"label": 2}\n'
     assert gold_text(TASK, Split("xcopa", "test", "et", EXAMPLES)) is None

@@ -24,7 +24,7 @@ from xharness.scoring.answers import read_answers, read_questions
 from xharness.scoring.labels import score_pairs
 from xharness.scoring.lines import read_lines
 from xharness.scoring.scores import score_task
-from xharness.scoring.tag_lines import new_vocabulary, read_tag_lines
+from xharness.scoring.tag_lines import TagFile, new_vocabulary
 from xharness.specs.registry import load
 from xharness.specs.task import TaskSpec
 from xharness.tasks.predictions import Predictions, gold_text, prediction_text
@@ -46,7 +46,7 @@ def figures(
     gold = gold_text(task, split)
     assert gold is not None
     write_text(folder / "gold" / name, gold)
-    write_text(folder / "predictions" / name, prediction_text(task, Predictions(values)))
+    write_text(folder / "predictions" / name, prediction_text(task, [Predictions(values)]))
     score = score_task(task, folder / "predictions", folder / "gold").languages[language]
     assert score.status == "scored", score.reason
     return score.figures
@@ -56,7 +56,7 @@ def figures(
 @given(answers=st.dictionaries(TEXT, TEXT, max_size=5))
 def test_answers_of_any_text_come_back(tmp_path: Path, answers: dict[str, str]) -> None:
     path = tmp_path / "test-en.json"
-    write_text(path, prediction_text(load(TaskSpec, "xquad"), Predictions(answers)))
+    write_text(path, prediction_text(load(TaskSpec, "xquad"), [Predictions(answers)]))
     found, counts = read_answers(path)
     assert found == answers or list(answers) == ["data"]
     assert not +counts
@@ -89,20 +89,20 @@ def test_gold_answers_of_any_text_come_back(
 )
 def test_tags_come_back_by_sentence(tmp_path: Path, sentences: list[list[str]]) -> None:
     path = tmp_path / "test-en.tsv"
-    write_text(path, prediction_text(load(TaskSpec, "udpos"), Predictions(sentences)))
+    write_text(path, prediction_text(load(TaskSpec, "udpos"), [Predictions(sentences)]))
     vocabulary = new_vocabulary()
-    lines = read_tag_lines(path, vocabulary)
+    file = TagFile(path, vocabulary)
+    ids = [int(number) for block in file for number in block]
     names = {number: tag for tag, number in vocabulary.items()}
-    text = "\n".join(names[int(number)] for number in lines.ids)
+    text = "\n".join(names[number] for number in ids)
     assert [sentence.split("\n") for sentence in text.split("\n\n")] == sentences
-    assert lines.sentences() == len(sentences)
-    assert not +lines.counts
+    assert not +file.counts
 
 
 @pytest.mark.parametrize("values", [["neutral", "entailment"], ["0", "17"]])
 def test_labels_come_back_in_order(tmp_path: Path, values: list[str]) -> None:
     path = tmp_path / "test-en.tsv"
-    write_text(path, prediction_text(load(TaskSpec, "xnli"), Predictions(values)))
+    write_text(path, prediction_text(load(TaskSpec, "xnli"), [Predictions(values)]))
     lines = read_lines(path)
     assert lines.values == values
     assert not +lines.counts
@@ -111,7 +111,7 @@ def test_labels_come_back_in_order(tmp_path: Path, values: list[str]) -> None:
 def test_pairs_come_back(tmp_path: Path) -> None:
     pairs = [("zh-1", "en-2"), ("zh-3", "en-1")]
     path = tmp_path / "test-zh.tsv"
-    write_text(path, prediction_text(load(TaskSpec, "bucc2018"), Predictions(pairs)))
+    write_text(path, prediction_text(load(TaskSpec, "bucc2018"), [Predictions(pairs)]))
     assert path.read_bytes() == b"zh-1\ten-2\nzh-3\ten-1\n"
     assert score_pairs(path, path).figures == {"f1": 100.0, "precision": 100.0, "recall": 100.0}
 

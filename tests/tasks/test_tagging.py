@@ -115,7 +115,7 @@ def test_400_words_in_windows_of_32_give_400_rows(tokenizer: PieceTokenizer) -> 
     encoding = tagging.encode([example], PANX, tokenizer, Settings(max_length=32))
     assert encoding.lengths.max() <= 32
     assert encoding.counts["sentences_cut"] == len(encoding) - 1 > 5
-    predicted = "".join(prediction_text(PANX, Predictions(decide(encoding, [example]))))
+    predicted = "".join(prediction_text(PANX, [Predictions(decide(encoding, [example]))]))
     gold = "".join(gold_text(PANX, Split("panx", "test", "en", [example])) or ())
     assert predicted.count("\n") == gold.count("\n") == 400
     assert not encoding.counts.get("words_without_pieces")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 SplitName = Literal["train", "dev", "test"]
+
+#: Examples of a part. A test split is predicted and written part by part: bounds memory, not results.
+PART_EXAMPLES = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,7 @@ class Split:
         origin: Where it was read: digests by file, or repository, revision and configuration.
         stand_in: The split that was read instead, where the one asked for is absent.
         available: Number of examples before a limit was applied.
+        part: Which part of a split this is; empty for a whole one.
     """
 
     task: str
@@ -108,6 +112,7 @@ class Split:
     origin: dict[str, str] = field(default_factory=dict)
     stand_in: str | None = None
     available: int = 0
+    part: str = ""
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -118,6 +123,19 @@ class Split:
         if len(self.examples) == 1 and isinstance(self.examples[0], Bitext):
             return len(self.examples[0].source.ids)
         return len(self.examples)
+
+    def parts(self, size: int = PART_EXAMPLES) -> Iterator[Split]:
+        """Yield the split in parts of so many examples; one that is no larger is its own only part.
+
+        The parts together hold what the split holds; counts stay with the whole.
+        """
+        count = len(self)
+        if count <= size:
+            yield self
+            return
+        for at in range(0, count, size):
+            examples = self.examples[at : at + size]
+            yield replace(self, examples=examples, counts=Counter(), part=f"{at} of {count}")
 
     @property
     def fingerprint(self) -> str:
@@ -130,4 +148,6 @@ class Split:
             str(len(self.examples)),
         ]
         described += [f"{name}={value}" for name, value in sorted(self.origin.items())]
+        if self.part:
+            described.append(self.part)
         return hashlib.sha256("\0".join(described).encode()).hexdigest()

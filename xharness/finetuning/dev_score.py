@@ -12,11 +12,10 @@ from typing import cast
 
 from xharness.data.examples import ChoiceExample, PairExample, Split, TaggingExample
 from xharness.errors import InputError
-from xharness.files import write_text
 from xharness.finetuning.training import TrainingReport
 from xharness.scoring.scores import score_task
 from xharness.specs.task import TaskSpec
-from xharness.tasks.predictions import Predictions, gold_text, prediction_text
+from xharness.tasks.predictions import Predictions, write_with_gold
 
 
 def dev_score(task: TaskSpec, dev: Split, predictions: Predictions) -> float:
@@ -25,18 +24,17 @@ def dev_score(task: TaskSpec, dev: Split, predictions: Predictions) -> float:
     Raises:
         InputError: The dev split has no gold labels.
     """
-    gold = gold_text(task, dev)
-    if gold is None:
-        raise InputError(
-            f"{task.name} dev {dev.language} has no labels to choose a checkpoint by",
-            mend="use --set selection=last",
-        )
     task = task.model_copy(update={"languages": (dev.language,)})
-    with TemporaryDirectory(prefix="xharness-dev-") as folder:
-        name = f"{task.name}/{task.file_name(dev.language)}"
-        write_text(Path(folder) / "gold" / name, gold)
-        write_text(Path(folder) / "predictions" / name, prediction_text(task, predictions))
-        score = score_task(task, Path(folder) / "predictions", Path(folder) / "gold").score
+    with TemporaryDirectory(prefix="xharness-dev-") as name:
+        ours, gold = Path(name) / "predictions", Path(name) / "gold"
+        file = f"{task.name}/{task.file_name(dev.language)}"
+        written = write_with_gold(task, dev, [predictions], ours / file, gold / file)
+        if gold / file not in written:
+            raise InputError(
+                f"{task.name} dev {dev.language} has no labels to choose a checkpoint by",
+                mend="use --set selection=last",
+            )
+        score = score_task(task, ours, gold).score
     return -math.inf if score is None else score
 
 

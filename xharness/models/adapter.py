@@ -97,7 +97,7 @@ class ModelAdapter(Protocol):
         progress: Progress,
         dev: Split | None = None,
     ) -> Predictions:
-        """Predict one split.
+        """Predict one split, or a part of one where decisions rest on single examples.
 
         Retrieval kinds use the model as it is, without a head; mining takes its threshold from ``dev``, the
         same language's dev split.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -43,27 +42,13 @@ from xharness.specs.recipe import Settings
 from xharness.specs.task import TaskSpec
 from xharness.tasks import retrieval
 from xharness.tasks.encoding import Encoding
-from xharness.tasks.predictions import Predictions, joined
+from xharness.tasks.predictions import Predictions
 
 #: Candidates that a ranking holds; mAP@20 looks at no more.
 RANKED_CANDIDATES = 20
 
-#: Test examples that are encoded and predicted at one time: bounds memory, not results.
-PART_EXAMPLES = 16_384
-
 #: Settings that decide an encoding.
 _ENCODING_SETTINGS = {"max_length", "doc_stride", "max_query_length"}
-
-
-def _parts(split: Split) -> Iterator[tuple[Split, tuple[str, ...]]]:
-    """Yield a split in parts of ``PART_EXAMPLES``, each with what tells it from the others in the cache."""
-    count = len(split)
-    if count <= PART_EXAMPLES:
-        yield split, ()
-        return
-    for at in range(0, count, PART_EXAMPLES):
-        examples = split.examples[at : at + PART_EXAMPLES]
-        yield replace(split, examples=examples), (f"{at} of {count}",)
 
 
 def _finetune_part(
@@ -194,22 +179,7 @@ class TransformersAdapter:
     def _predict_with(
         self, model: Any, task: TaskSpec, split: Split, settings: Settings, progress: Progress
     ) -> Predictions:
-        parts = [
-            self._predict_part(model, task, part, span, settings, progress)
-            for part, span in _parts(split)
-        ]
-        return joined(parts)
-
-    def _predict_part(
-        self,
-        model: Any,
-        task: TaskSpec,
-        split: Split,
-        span: tuple[str, ...],
-        settings: Settings,
-        progress: Progress,
-    ) -> Predictions:
-        encoding = self._encode(task, split, settings, span)
+        encoding = self._encode(task, split, settings)
         decide = HEADED_KINDS[task.kind].decide
         found, halvings = with_less_memory(
             self.device,
@@ -220,9 +190,7 @@ class TransformersAdapter:
         counts = Counter({**encoding.counts, "memory_halvings": halvings})
         return replace(found, counts=found.counts + counts)
 
-    def _encode(
-        self, task: TaskSpec, split: Split, settings: Settings, span: tuple[str, ...] = ()
-    ) -> Encoding:
+    def _encode(self, task: TaskSpec, split: Split, settings: Settings) -> Encoding:
         values = settings.model_dump(include=_ENCODING_SETTINGS)
         # How the files are read is part of the key: a reader's options change examples without changing files.
         reading = task.sources.model_dump_json()
@@ -230,7 +198,7 @@ class TransformersAdapter:
         kind = HEADED_KINDS[task.kind]
         return cached(
             kind.encoding,
-            (*key, reading, *task.labels, *span),
+            (*key, reading, *task.labels),
             # Encoding passes the examples several times; those of a large file would be parsed each time.
             lambda: kind.encode(list(split.examples), task, self._pieces, settings),
         )

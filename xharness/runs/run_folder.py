@@ -58,13 +58,6 @@ class RunFolder:
             yield
 
     @contextmanager
-    def gold_taken(self) -> Iterator[None]:
-        """Hold the gold files, which units of different seeds all write."""
-        path = self.root / ".locks" / "gold.lock"
-        with self._locked(path, BRIEF_WAIT, "another run holds the gold files", self.root):
-            yield
-
-    @contextmanager
     def _locked(self, path: Path, wait: float, held: str, where: Path) -> Iterator[None]:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

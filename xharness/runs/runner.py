@@ -14,7 +14,7 @@ from xharness.data.sources import DataSource
 from xharness.data.training_sets import read_training_set
 from xharness.data.translated_tests import read_test_set
 from xharness.errors import InputError
-from xharness.files import folder_aside, write_text
+from xharness.files import folder_aside
 from xharness.finetuning.training import DivergenceError
 from xharness.inference.device import Device
 from xharness.inference.progress import Progress
@@ -30,7 +30,7 @@ from xharness.runs.plan import (
 from xharness.runs.receipts import Receipt, ReceiptStore, inputs_digest
 from xharness.runs.recording import make_record
 from xharness.runs.run_folder import BRIEF_WAIT, RunFolder
-from xharness.tasks.predictions import gold_text, prediction_text
+from xharness.tasks.predictions import Decided, write_with_gold
 
 
 class StageDisplay(Progress, Protocol):
@@ -252,16 +252,18 @@ class Runner:
         if task.method == "mining" and split.stand_in is None:
             dev = self._source.read(task, "dev", language, None)
         model = self._model_for(plan, stage.seed)
-        predictions = model.predict(task, split, plan.settings, display, dev)
-        name = task.file_name(split.language)
-        path = self._predictions(stage.seed) / task.name / name
-        write_text(path, prediction_text(task, predictions))
-        paths = [path]
-        gold = gold_text(task, split)
-        if gold is not None:
-            paths.append(self._output / "gold" / task.name / name)
-            with self._folder.gold_taken():
-                write_text(paths[-1], gold)
+        predictions = Decided(
+            model.predict(task, part, plan.settings, display, dev) for part in split.parts()
+        )
+        name = f"{task.name}/{task.file_name(split.language)}"
+        paths = write_with_gold(
+            task,
+            split,
+            predictions,
+            self._predictions(stage.seed) / name,
+            self._output / "gold" / name,
+            aside=stage.name,
+        )
         result = {
             "origin": split.origin,
             "available": split.available,

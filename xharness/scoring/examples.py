@@ -121,11 +121,11 @@ def _rankings(predictions: Path, gold: Path) -> ExampleScores:
 def _tags(predictions: Path, gold: Path, scheme: Scheme) -> ExampleScores:
     vocabulary = new_vocabulary()
     truth, answers = read_both(predictions, gold, vocabulary)
-    spans = SpanReader(list(vocabulary), scheme).count_by_sentence(truth.ids, answers.ids)
+    spans = SpanReader(list(vocabulary), scheme).count_by_sentence(truth, answers)
     ratios = _f1_ratios(spans.astype(np.float64))
-    filled = truth.ids != BLANK
-    sentence = sentence_numbers(truth.ids)[filled]
-    right = (truth.ids == answers.ids)[filled]
+    filled = truth != BLANK
+    sentence = sentence_numbers(truth)[filled]
+    right = (truth == answers)[filled]
     tokens = [np.bincount(sentence, weights=right), np.bincount(sentence).astype(np.float64)]
     return ExampleScores(None, {**ratios, "accuracy": np.stack(tokens, axis=1)})
 

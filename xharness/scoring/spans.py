@@ -18,7 +18,7 @@ of ``X`` at the end of a sentence never closes, and the next sentence may go on 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -37,6 +37,9 @@ _ENDS = {"E?", "S?", "BB", "BS", "BO", "IB", "IS", "IO"}
 _STARTS = {"?B", "?S", "EE", "EI", "SE", "SI", "OE", "OI"}
 #: Prefixes of no span, at which a change of type means nothing.
 _OUTSIDE = "O."
+
+#: What follows the last lines of a file.
+END: IntArray = np.full(1, BLANK, np.int32)
 
 #: Up to this many distinct tags, boundaries are looked up in a table of all pairs of tags.
 _TABLE_LIMIT = 512
@@ -142,35 +145,15 @@ class SpanReader:
         flags: NDArray[np.uint8] = end.astype(np.uint8) | (start.astype(np.uint8) << np.uint8(1))
         return flags
 
-    def _flags(self, ids: IntArray, boundaries: slice) -> tuple[IntArray, NDArray[np.uint8]]:
-        """Return the tag before each of some boundaries and their flags, both (boundaries,).
-
-        Boundary ``i`` lies before line ``i``; outside the lines all is blank.
-        """
-        start, stop = boundaries.start, boundaries.stop
-        around = np.full(stop - start + 1, BLANK, dtype=np.int32)
-        lines = ids[max(start - 1, 0) : stop]
-        first = int(start == 0)
-        around[first : first + len(lines)] = lines
-        before, after = around[:-1], around[1:]
+    def _flags(self, before: IntArray, after: IntArray) -> NDArray[np.uint8]:
+        """Return ``_boundaries`` of pairs of adjacent tags, (pairs,)."""
         if self._table is None:
-            return before, self._boundaries(before, after)
-        return before, self._table.take(before * np.int32(len(self._table)) + after)
-
-    def count(self, gold: IntArray, predicted: IntArray) -> SpanCounts:
-        """Count the spans of two equally long tag sequences, blank lines between sentences included.
-
-        Args:
-            gold: Gold tag ids. (lines,)
-            predicted: Predicted tag ids. (lines,)
-        """
-        counts = np.zeros(3, np.int64)
-        for ends in self._ends(gold, predicted):
-            counts += [len(places) for places in ends]
-        return SpanCounts(*counts.tolist())
+            return self._boundaries(before, after)
+        flags: NDArray[np.uint8] = self._table.take(before * np.int32(len(self._table)) + after)
+        return flags
 
     def count_by_sentence(self, gold: IntArray, predicted: IntArray) -> IntArray:
-        """Count spans as ``count`` does, by sentence; a span belongs to the sentence of its last token.
+        """Count the spans of two equally long tag sequences by sentence; a span belongs to that of its last token.
 
         Args:
             gold: Gold tag ids. (lines,)
@@ -182,7 +165,7 @@ class SpanReader:
         sentences = sentence_numbers(gold)
         number = int(sentences.max()) + 1
         counts = np.zeros((number, 3), np.int64)
-        for ends in self._ends(gold, predicted):
+        for ends in self._all_ends(gold, predicted):
             for column, places in enumerate(ends):
                 # The line before a boundary is the last of the span that ends there, and never blank.
                 of_spans = sentences[places - 1]
@@ -191,57 +174,110 @@ class SpanReader:
                 counts[first : first + len(found), column] += found
         return counts
 
-    def _ends(
+    def _all_ends(
         self, gold: IntArray, predicted: IntArray
     ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-        """Yield the boundaries at which correct, predicted and gold spans end, a block of lines at a time."""
-        begun, gold_begun = 0, 0
-        for block in blocks(len(gold) + 1):
-            gold_before, gold_flags = self._flags(gold, block)
-            before, flags = self._flags(predicted, block)
-            gold_ends, ends = (gold_flags & 1).view(bool), (flags & 1).view(bool)
-            gold_begins = _Begins(gold_flags, block.start, gold_begun)
-            begins = _Begins(flags, block.start, begun)
-            gold_begun, begun = gold_begins.last, begins.last
-            common = np.flatnonzero(gold_ends & ends)
-            first, second = gold_begins.of(common), begins.of(common)
-            right = first == second
-            right &= self._types.take(gold_before.take(common)) == self._types.take(
-                before.take(common)
-            )
-            places, gold_places = np.flatnonzero(ends), np.flatnonzero(gold_ends)
-            if self._strict:
-                right &= self._begins_right(gold, first)
-                right &= self._begins_right(predicted, second)
-                places = places[self._begins_right(predicted, begins.of(places))]
-                gold_places = gold_places[self._begins_right(gold, gold_begins.of(gold_places))]
-            at = block.start
-            yield common[right] + at, places + at, gold_places + at
+        so_far = SpansSoFar()
+        for block in blocks(len(gold)):
+            yield self.ends(gold[block], predicted[block], so_far)
+        yield self.ends(END, END, so_far)
 
-    def _begins_right(self, ids: IntArray, begins: IntArray) -> NDArray[np.bool_]:
-        """Tell which spans begin with ``B``; strict IOB2 knows no others."""
-        right: NDArray[np.bool_] = self._prefixes[ids[begins]] == _PREFIXES.index("B")
+    def ends(
+        self, gold: IntArray, predicted: IntArray, so_far: SpansSoFar
+    ) -> tuple[IntArray, IntArray, IntArray]:
+        """Find where spans end among the next lines of two tag sequences; after the last lines stands ``END``.
+
+        Args:
+            gold: Gold tag ids. (lines of the block,)
+            predicted: Predicted tag ids. (lines of the block,)
+            so_far: What is known of the lines before; brought up to date.
+
+        Returns:
+            The boundaries at which correct, predicted and gold spans end. Boundary ``i`` lies before line ``i`` of the
+            file. Each (spans,)
+        """
+        truth = _Block(self, gold, so_far.gold, so_far.lines)
+        guess = _Block(self, predicted, so_far.predicted, so_far.lines)
+        common = np.flatnonzero(truth.ends & guess.ends)
+        right = truth.starts(common) == guess.starts(common)
+        right &= self._types.take(truth.before.take(common)) == self._types.take(
+            guess.before.take(common)
+        )
+        places, gold_places = np.flatnonzero(guess.ends), np.flatnonzero(truth.ends)
+        if self._strict:
+            right &= self._begin(truth.start_tags(common)) & self._begin(guess.start_tags(common))
+            places = places[self._begin(guess.start_tags(places))]
+            gold_places = gold_places[self._begin(truth.start_tags(gold_places))]
+        at = so_far.lines
+        so_far.lines += len(gold)
+        return common[right] + at, places + at, gold_places + at
+
+    def _begin(self, tags: IntArray) -> NDArray[np.bool_]:
+        """Tell which first tags of spans are ``B``; strict IOB2 knows no others."""
+        right: NDArray[np.bool_] = self._prefixes[tags] == _PREFIXES.index("B")
         return right
 
 
-class _Begins:
-    """Where the span that ends at a boundary began: the last start before it.
+@dataclass
+class _Sequence:
+    """A tag sequence as far as it was read: its last tag, and where the last span started, with which tag."""
 
-    Args:
-        flags: Of a block of boundaries.
-        first: Number of the first of them.
-        before: The last start before the block, 0 where there was none.
+    tag: int = BLANK
+    start: int = 0
+    start_tag: int = BLANK
+
+
+@dataclass
+class SpansSoFar:
+    """What spans of further lines depend on.
+
+    Attributes:
+        lines: Number of lines so far.
+        gold: The gold sequence.
+        predicted: The predicted one.
     """
 
-    def __init__(self, flags: NDArray[np.uint8], first: int, before: int):
-        starts = (flags >> np.uint8(1)).view(bool)
-        self._starts = np.concatenate([[before], np.flatnonzero(starts) + first])
-        self._so_far: NDArray[Any] = np.concatenate(
-            [np.zeros(1, np.int32), np.cumsum(starts, dtype=np.int32)]
-        )
-        self.last = int(self._starts[-1])
+    lines: int = 0
+    gold: _Sequence = field(default_factory=_Sequence)
+    predicted: _Sequence = field(default_factory=_Sequence)
 
-    def of(self, ends: IntArray) -> IntArray:
-        """Return where the spans began that end at boundaries of the block, counted from its first."""
-        begins: IntArray = self._starts[self._so_far[ends]]
-        return begins
+
+class _Block:
+    """The boundaries before each line of a block.
+
+    Args:
+        reader: Knows the boundary rules.
+        ids: Tag ids. (lines,)
+        last: The lines before; brought up to date.
+        at: Number of lines before.
+
+    Attributes:
+        before: Tag before each boundary. (lines,)
+        ends: Whether a span ends there. (lines,)
+    """
+
+    def __init__(self, reader: SpanReader, ids: IntArray, last: _Sequence, at: int):
+        self.before = np.empty(len(ids), np.int32)
+        self.before[0] = last.tag
+        self.before[1:] = ids[:-1]
+        flags = reader._flags(self.before, ids)
+        self.ends: NDArray[np.bool_] = (flags & 1).view(bool)
+        starting = (flags >> np.uint8(1)).view(bool)
+        places = np.flatnonzero(starting)
+        self._starts = np.concatenate([[last.start], places + at])
+        self._start_tags = np.concatenate([[last.start_tag], ids[places]])
+        self._so_far: NDArray[Any] = np.concatenate(
+            [np.zeros(1, np.int32), np.cumsum(starting, dtype=np.int32)]
+        )
+        last.tag, last.start = int(ids[-1]), int(self._starts[-1])
+        last.start_tag = int(self._start_tags[-1])
+
+    def starts(self, ends: IntArray) -> IntArray:
+        """Return where the spans started that end at boundaries of the block, counted from its first."""
+        found: IntArray = self._starts[self._so_far[ends]]
+        return found
+
+    def start_tags(self, ends: IntArray) -> IntArray:
+        """Return the first tags of the spans that end at boundaries of the block, counted from its first."""
+        found: IntArray = self._start_tags[self._so_far[ends]]
+        return found

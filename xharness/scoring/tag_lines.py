@@ -2,14 +2,13 @@
 
 A full submission has ten million such lines, so lines become integers of two bytes without a Python object each: a line
 of up to eight bytes is one machine word, and the few distinct words are told apart by a hash whose collisions are
-checked for. A file is read in blocks, which bounds everything but these integers.
+checked for. Files are read in blocks, and two that are to be compared in step, so memory does not grow with them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,36 +32,6 @@ _WORD = 8
 _ABOVE = np.array([(1 << 64) - (1 << (8 * n)) for n in range(_WORD + 1)], dtype=np.uint64)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: spreads similar words (Knuth)
 _HASH_BITS = 16
-
-
-@dataclass(frozen=True)
-class TagLines:
-    """A tag file.
-
-    Attributes:
-        path: The file.
-        ids: Id of each line's tag, ``BLANK`` for blank lines; those at the end are left out. (lines,)
-        counts: How often something about the file needed mending.
-    """
-
-    path: Path
-    ids: IntArray
-    counts: Counter[str]
-
-    def sentences(self) -> int:
-        """Return the number of sentences: runs of lines that are not blank."""
-        starts = int(self.ids[0] != BLANK)
-        for block in blocks(len(self.ids) - 1):
-            before, here = self.ids[block], self.ids[block.start + 1 : block.stop + 1]
-            starts += int(np.count_nonzero((before == BLANK) & (here != BLANK)))
-        return starts
-
-    def occurrences(self, tags: int) -> NDArray[np.int64]:
-        """Return how often each of the first ids of the vocabulary occurs, (tags,)."""
-        found = np.zeros(tags, np.int64)
-        for block in blocks(len(self.ids)):
-            found += np.bincount(self.ids[block], minlength=tags)
-        return found
 
 
 def blocks(length: int) -> Iterator[slice]:
@@ -89,33 +58,90 @@ def new_vocabulary() -> dict[str, int]:
     return {"": BLANK}
 
 
-def read_tag_lines(path: Path, vocabulary: dict[str, int]) -> TagLines:
-    """Read a tag file.
+class TagFile:
+    """A tag file whose lines are read a block at a time; blank ones at its end are left out.
 
     Args:
         path: The file.
-        vocabulary: Id of each tag, shared by the files that are to be compared; new tags are added.
+        vocabulary: Id of each tag, shared by the files that are to be compared; new tags are added as they come.
+
+    Attributes:
+        path: The file.
+        counts: How often something about the file needed mending; complete when all was read.
+    """
+
+    def __init__(self, path: Path, vocabulary: dict[str, int]):
+        self.path = path
+        self.counts: Counter[str] = Counter()
+        self._vocabulary = vocabulary
+
+    def __iter__(self) -> Iterator[IntArray]:
+        """Yield the tag ids of some lines, (lines of the block,): ``BLANK`` for blank lines.
+
+        Raises:
+            InputError: The file cannot be read, is not UTF-8, holds no tag, or a line holds a tabulator or an inner
+                carriage return.
+        """
+        lines = blank = 0
+        for data in byte_blocks(self.path, self.counts):
+            ids = _block_ids(data, self.path, lines, self._vocabulary, self.counts)
+            lines += len(ids)
+            after = int(np.argmax(ids[::-1] != BLANK))
+            if ids[-1 - after] == BLANK:
+                blank += len(ids)
+                continue
+            for part in blocks(blank):
+                yield np.full(part.stop - part.start, BLANK, np.int32)
+            yield ids[: len(ids) - after]
+            blank = after
+        if lines == blank:
+            raise InputError("no tag in the file", where=self.path, mend="write one tag a line")
+        # One blank line ends the last sentence; only those after it are too many.
+        self.counts["trailing_blank_lines"] = max(0, blank - 1)
+
+
+def in_step(predictions: TagFile, gold: TagFile) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the gold and the predicted tag ids of the same lines, a block at a time, both (lines of the block,).
 
     Raises:
-        InputError: The file cannot be read, is not UTF-8, holds no tag, or a line holds a tabulator or an inner
-            carriage return.
+        InputError: A file is unusable, or sentences differ between the two; the message names the first line that does.
     """
-    counts: Counter[str] = Counter()
-    parts: list[IntArray] = []
-    lines = 0
-    for data in byte_blocks(path, counts):
-        part = _block_ids(data, path, lines, vocabulary, counts)
-        parts.append(part.astype(np.int16) if len(vocabulary) < 1 << 15 else part)
-        lines += len(part)
-    end = lines
-    while parts and not parts[-1].any():
-        end -= len(parts.pop())
-    if not parts:
-        raise InputError("no tag in the file", where=path, mend="write one tag a line")
-    end += int(np.flatnonzero(parts[-1])[-1]) + 1 - len(parts[-1])
-    # One blank line ends the last sentence; only those after it are too many.
-    counts["trailing_blank_lines"] = max(0, lines - end - 1)
-    return TagLines(path, np.concatenate(parts)[:end], counts)
+    line = 0
+    gold_blocks, blocks_here = iter(gold), iter(predictions)
+    truth, ids = next(gold_blocks, None), next(blocks_here, None)
+    while truth is not None and ids is not None:
+        size = min(len(truth), len(ids))
+        _check_same_sentences(ids[:size], truth[:size], predictions.path, gold.path, line)
+        yield truth[:size], ids[:size]
+        line += size
+        truth, ids = truth[size:], ids[size:]
+        if not len(truth):
+            truth = next(gold_blocks, None)
+        if not len(ids):
+            ids = next(blocks_here, None)
+    if truth is not None or ids is not None:
+        raise _other_sentences(predictions.path, gold.path, line + 1, "file", ends=ids is None)
+
+
+def _check_same_sentences(
+    ids: IntArray, truth: IntArray, path: Path, gold_path: Path, before: int
+) -> None:
+    differs = np.flatnonzero((ids == BLANK) != (truth == BLANK))
+    if differs.size:
+        at = int(differs[0])
+        ends = bool(ids[at] == BLANK)
+        raise _other_sentences(path, gold_path, before + at + 1, "sentence", ends=ends)
+
+
+def _other_sentences(
+    path: Path, gold_path: Path, line: int, what: str, *, ends: bool
+) -> InputError:
+    here, there = ("ends", "goes on") if ends else ("goes on", "ends")
+    return InputError(
+        f"the {what} {here} here but {there} at {gold_path}:{line}",
+        where=f"{path}:{line}",
+        mend="write one tag for each gold tag",
+    )
 
 
 def _block_ids(

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from xharness.errors import InputError
 from xharness.scoring.language_score import LanguageScore, constant_gold, gold_counts
-from xharness.scoring.spans import Scheme, SpanReader, is_iob2
-from xharness.scoring.tag_lines import (
-    BLANK,
-    IntArray,
-    TagLines,
-    blocks,
-    new_vocabulary,
-    read_tag_lines,
+from xharness.scoring.spans import (
+    END,
+    Scheme,
+    SpanCounts,
+    SpanReader,
+    SpansSoFar,
+    is_iob2,
 )
+from xharness.scoring.tag_lines import BLANK, IntArray, TagFile, blocks, in_step, new_vocabulary
 
 #: Scheme of each profile, for the metrics ``pos_f1`` and ``entity_f1``. The strict score of POS is token accuracy; its
 #: span figures are over runs of equal tags, what the official ones come to where no tag loses its first letter.
@@ -35,15 +35,15 @@ SCHEMES: dict[Literal["pos_f1", "entity_f1"], dict[str, Scheme]] = {
 
 def read_both(
     predictions: Path, gold: Path, vocabulary: dict[str, int]
-) -> tuple[TagLines, TagLines]:
-    """Read a gold file and its predictions over one vocabulary, in that order.
+) -> tuple[IntArray, IntArray]:
+    """Return all gold and predicted tag ids over one vocabulary, both (lines,).
 
     Raises:
-        InputError: Sentences differ between the two files; the message names the first line that does.
+        InputError: A file is unusable, or sentences differ; the message names the first line that does.
     """
-    truth, answers = read_tag_lines(gold, vocabulary), read_tag_lines(predictions, vocabulary)
-    _check_same_sentences(answers, truth)
-    return truth, answers
+    both = in_step(TagFile(predictions, vocabulary), TagFile(gold, vocabulary))
+    truth, answers = zip(*both, strict=True)
+    return np.concatenate(truth), np.concatenate(answers)
 
 
 def score_tags(
@@ -59,25 +59,22 @@ def score_tags(
         tags: Known tags; others are counted.
 
     Raises:
-        InputError: Sentences differ between the two files; the message names the first line that does.
+        InputError: A file is unusable, or sentences differ between the two; the message names the first line that
+            does.
     """
     vocabulary = new_vocabulary()
-    truth, answers = read_both(predictions, gold, vocabulary)
+    truth, answers = TagFile(gold, vocabulary), TagFile(predictions, vocabulary)
+    tally = _Tally(vocabulary, scheme)
+    for both in in_step(answers, truth):
+        tally.add(*both)
     names = list(vocabulary)
-    spans = SpanReader(names, scheme).count(truth.ids, answers.ids)
-    figures = spans.figures()
-    occurrences = answers.occurrences(len(names))
-    gold_occurrences = truth.occurrences(len(names))
+    figures = tally.spans().figures()
+    occurrences, gold_occurrences = tally.occurrences, tally.gold_occurrences
     blank = int(gold_occurrences[BLANK])
-    tokens = len(truth.ids) - blank
+    tokens = tally.lines - blank
     if accuracy:
-        same = sum(
-            int(np.count_nonzero(truth.ids[block] == answers.ids[block]))
-            for block in blocks(len(truth.ids))
-        )
-        figures["accuracy"] = 100 * (same - blank) / tokens
-    sentences = truth.sentences()
-    counts = Counter({"examples": sentences, "unanswered": 0, "tokens": tokens})
+        figures["accuracy"] = 100 * (tally.same - blank) / tokens
+    counts = Counter({"examples": tally.sentences, "unanswered": 0, "tokens": tokens})
     counts.update(answers.counts)
     counts.update(gold_counts(truth.counts))
     known = {*tags} if tags else {*names}
@@ -89,35 +86,63 @@ def score_tags(
             counts["malformed_tags"] += int(n)
             counts["gold_malformed_tags"] += int(gold_n)
     present = [name for name, n in zip(names[1:], gold_occurrences[1:], strict=True) if n]
-    return LanguageScore.of(figures, counts, constant_gold(present, sentences, gold))
+    return LanguageScore.of(figures, counts, constant_gold(present, tally.sentences, gold))
 
 
-def _check_same_sentences(predictions: TagLines, gold: TagLines) -> None:
-    length = min(len(predictions.ids), len(gold.ids))
-    differs = _first_difference(predictions.ids[:length], gold.ids[:length])
-    if differs is not None:
-        line = differs + 1
-        here, there = (
-            ("ends", "goes on") if predictions.ids[line - 1] == BLANK else ("goes on", "ends")
-        )
-        problem = f"the sentence {here} here but {there} at {gold.path}:{line}"
-    elif len(predictions.ids) != len(gold.ids):
-        line = length + 1
-        here, there = (
-            ("goes on", "ends") if len(predictions.ids) > len(gold.ids) else ("ends", "goes on")
-        )
-        problem = f"the file {here} here but {there} at {gold.path}:{line}"
-    else:
-        return
-    raise InputError(
-        problem, where=f"{predictions.path}:{line}", mend="write one tag for each gold tag"
-    )
+class _Tally:
+    """What is counted of two tag files as their lines go by.
+
+    Args:
+        vocabulary: Id of each tag; grows while the files are read.
+        scheme: How tags form spans.
+
+    Attributes:
+        lines: Lines.
+        same: Lines with equal tags, blank ones included.
+        sentences: Runs of lines that are not blank.
+        occurrences: How often each tag was predicted. (tags,)
+        gold_occurrences: How often it is in the gold file. (tags,)
+    """
+
+    def __init__(self, vocabulary: dict[str, int], scheme: Scheme):
+        self._vocabulary, self._scheme = vocabulary, scheme
+        self._reader = SpanReader([*vocabulary], scheme)
+        self._tags = len(vocabulary)
+        self._so_far = SpansSoFar()
+        self._spans = np.zeros(3, np.int64)
+        self._inside = False
+        self.lines = self.same = self.sentences = 0
+        self.occurrences = np.zeros(0, np.int64)
+        self.gold_occurrences = np.zeros(0, np.int64)
+
+    def add(self, gold: IntArray, predicted: IntArray) -> None:
+        """Count the next lines, equally many of both files."""
+        if self._tags != len(self._vocabulary):
+            self._tags = len(self._vocabulary)
+            self._reader = SpanReader([*self._vocabulary], self._scheme)
+        self._count_spans(gold, predicted)
+        self.occurrences = _sum(self.occurrences, np.bincount(predicted, minlength=self._tags))
+        self.gold_occurrences = _sum(self.gold_occurrences, np.bincount(gold, minlength=self._tags))
+        self.lines += len(gold)
+        self.same += int(np.count_nonzero(gold == predicted))
+        filled = gold != BLANK
+        self.sentences += int(filled[0] and not self._inside)
+        self.sentences += int(np.count_nonzero(filled[1:] & ~filled[:-1]))
+        self._inside = bool(filled[-1])
+
+    def spans(self) -> SpanCounts:
+        """Return how many spans there were, now that there are no more lines."""
+        self._count_spans(END, END)
+        return SpanCounts(*self._spans.tolist())
+
+    def _count_spans(self, gold: IntArray, predicted: IntArray) -> None:
+        for block in blocks(len(gold)):
+            ends = self._reader.ends(gold[block], predicted[block], self._so_far)
+            self._spans += [len(places) for places in ends]
 
 
-def _first_difference(ids: IntArray, gold: IntArray) -> int | None:
-    """Return the index of the first line that is blank in one of the two only."""
-    for block in blocks(len(ids)):
-        differs = np.flatnonzero((ids[block] == BLANK) != (gold[block] == BLANK))
-        if differs.size:
-            return int(block.start) + int(differs[0])
-    return None
+def _sum(before: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sum of two counts, the second of which may be of more tags."""
+    total = found.copy()
+    total[: len(before)] += before
+    return total

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, overload
+from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,48 +32,6 @@ class TaggingEncoding(Encoding):
     labels: npt.NDArray[np.int64]
 
     kind: ClassVar[str] = "tagging"
-
-
-@dataclass(frozen=True, eq=False)
-class TagRows(Sequence[list[str]]):
-    """The tags of each sentence, as numbers of two bytes each.
-
-    Attributes:
-        labels: Tag of each number.
-        numbers: Of all words. (words,)
-        starts: Sentence ``i`` has the words ``starts[i]:starts[i + 1]``. (sentences + 1,)
-    """
-
-    labels: tuple[str, ...]
-    numbers: npt.NDArray[np.uint16]
-    starts: IndexArray
-
-    @classmethod
-    def joined(cls, parts: Sequence[TagRows]) -> TagRows:
-        """Return the sentences of several as one; all have the same labels."""
-        lengths = np.concatenate([np.diff(part.starts) for part in parts])
-        numbers = np.concatenate([part.numbers for part in parts])
-        return cls(parts[0].labels, numbers, starts_of(lengths))
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether a sequence has the same tags in the same sentences."""
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    @overload
-    def __getitem__(self, index: int) -> list[str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[list[str]]: ...
-    def __getitem__(self, index: int | slice) -> list[str] | list[list[str]]:
-        if isinstance(index, slice):
-            return [self[number] for number in range(*index.indices(len(self)))]
-        at = range(len(self))[index]
-        numbers = self.numbers[self.starts[at] : self.starts[at + 1]]
-        return [self.labels[number] for number in numbers.tolist()]
 
 
 def encode(
@@ -140,10 +99,10 @@ def _window_starts(lengths: IndexArray, sentence_starts: IndexArray, room: int) 
 
 def tags_of(
     numbers: npt.NDArray[np.int64], examples: Sequence[TaggingExample], task: TaskSpec
-) -> TagRows:
+) -> list[list[str]]:
     """Return the tags of each sentence from the tag indices of all words."""
-    starts = starts_of([len(example.words) for example in examples])
-    return TagRows(tuple(task.labels), numbers.astype(np.uint16), starts)
+    tags = iter([task.labels[number] for number in numbers.tolist()])
+    return [list(islice(tags, len(example.words))) for example in examples]
 
 
 def batch_positions(

@@ -57,6 +57,8 @@ def _stored(file: LineFile, examples: Iterator[E], parse: Parse[E]) -> StoredExa
 class StoredExamples(Sequence[E]):
     """Examples that stay in their file; of each request the part of the file is parsed that it needs.
 
+    The slice asked for last is kept.
+
     Args:
         path: The file, known to be without faults.
         parse: Its format.
@@ -75,6 +77,7 @@ class StoredExamples(Sequence[E]):
     ):
         self._path, self._parse, self._marks = path, parse, marks
         self._count, self._stamp = count, stamp
+        self._latest: tuple[range, list[E]] = (range(0), [])
 
     def __len__(self) -> int:
         return self._count
@@ -86,17 +89,24 @@ class StoredExamples(Sequence[E]):
     def __getitem__(self, index: int | slice) -> E | list[E]:
         if isinstance(index, slice):
             numbers = range(*index.indices(self._count))
-            if not numbers:
-                return []
-            first, last = min(numbers[0], numbers[-1]), max(numbers[0], numbers[-1])
-            step = abs(numbers.step)
-            found = list(islice(self._from(first), 0, last - first + 1, step))
-            return found if numbers.step > 0 else found[::-1]
+            self._check_unchanged()
+            # Whoever works part by part asks for each part several times, one part after the other.
+            if numbers != self._latest[0]:
+                self._latest = (range(0), [])
+                self._latest = (numbers, self._numbered(numbers))
+            return list(self._latest[1])
         number = range(self._count)[index]
         return next(self._from(number))
 
     def __iter__(self) -> Iterator[E]:
         return self._from(0)
+
+    def _numbered(self, numbers: range) -> list[E]:
+        if not numbers:
+            return []
+        first, last = min(numbers[0], numbers[-1]), max(numbers[0], numbers[-1])
+        found = list(islice(self._from(first), 0, last - first + 1, abs(numbers.step)))
+        return found if numbers.step > 0 else found[::-1]
 
     def _from(self, number: int) -> Iterator[E]:
         """Yield the examples from one on.
@@ -104,14 +114,17 @@ class StoredExamples(Sequence[E]):
         Raises:
             InputError: The file is no longer what was read.
         """
+        self._check_unchanged()
         if not self._count:
             return iter(())
-        if _stamp(self._path) != self._stamp:
-            raise InputError("changed while it was in use", where=self._path, mend="start again")
         block = number // MARK_EVERY
         before = block * MARK_EVERY
         file = LineFile(self._path, Counter(), self._marks[block])
         return islice(self._parse(file, before), number - before, None)
+
+    def _check_unchanged(self) -> None:
+        if _stamp(self._path) != self._stamp:
+            raise InputError("changed while it was in use", where=self._path, mend="start again")
 
 
 def _stamp(path: Path) -> tuple[int, int]:
