@@ -8,6 +8,7 @@ import pytest
 
 from tests.scoring.submission import write
 from xharness.errors import InputError
+from xharness.scoring import lines as lines_module
 from xharness.scoring.labels import score_labels, score_pairs
 from xharness.scoring.language_score import LanguageScore
 
@@ -16,6 +17,11 @@ LABELS = ("contradiction", "entailment", "neutral")
 
 def labels_score(folder: Path, gold: str | bytes, predicted: str | bytes) -> LanguageScore:
     return score_labels(write(folder / "answers", predicted), write(folder / "gold", gold), LABELS)
+
+
+@pytest.fixture(params=[1 << 20, 1], ids=["whole", "a line at a time"], autouse=True)
+def block_bytes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines_module, "_BLOCK_BYTES", request.param)
 
 
 def test_accuracy(tmp_path: Path) -> None:
@@ -70,6 +76,22 @@ def test_too_many_predictions(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{tmp_path / 'answers'}:2: 3 predictions for the 1 labels")
 
 
+@pytest.mark.parametrize(
+    ("gold", "predicted", "line", "numbers"),
+    [
+        (4, "neutral\n\n\n", 2, "3 predictions for the 4"),
+        (4, "\n\n", 1, "2 predictions for the 4"),
+        (2, "neutral\n\n\n\nneutral\n\n", 3, "5 predictions for the 2"),
+    ],
+)
+def test_blank_lines_among_too_few_or_many(
+    tmp_path: Path, gold: int, predicted: str, line: int, numbers: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        labels_score(tmp_path, "neutral\n" * gold + "\n", predicted)
+    assert str(caught.value).startswith(f"{tmp_path / 'answers'}:{line}: {numbers} labels")
+
+
 def test_empty_prediction_file(tmp_path: Path) -> None:
     """Officially a division by zero."""
     with pytest.raises(InputError, match=":1: 0 predictions for the 2 labels"):
@@ -101,6 +123,9 @@ def test_unknown_labels_are_counted(tmp_path: Path) -> None:
     ("gold", "predicted", "message"),
     [
         (b"neutral\n\nneutral\n", b"a\nb\nc\n", "gold:2: blank line"),
+        (b"neutral\n\n\nneutral\n", b"a\nb\nc\nd\n", "gold:2: blank line"),
+        (b"\nneutral\n", b"a\nb\n", "gold:1: blank line"),
+        (b"\n\n", b"a\nb\n", "gold: no label in the file"),
         (b"neutral\n", b"neutral\tpremise\n", "answers:1: more than a label in the line"),
         (b"premise\tneutral\n", b"neutral\n", "gold:1: more than a label in the line"),
         (b"neutral\nneutral\n", b"neutral\nneutr\xe4l\n", r"answers:2: not UTF-8 \(byte 0xe4\)"),

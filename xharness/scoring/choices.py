@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
 from xharness.errors import InputError
-from xharness.scoring.labels import score_label_lines
+from xharness.scoring.labels import LabelFile, score_label_lines
 from xharness.scoring.language_score import LanguageScore
-from xharness.scoring.lines import Lines, read_lines
 
 
 def score_choices(predictions: Path, gold: Path) -> LanguageScore:
@@ -21,18 +19,22 @@ def score_choices(predictions: Path, gold: Path) -> LanguageScore:
     Raises:
         InputError: A line is not such an object, the numbers of lines differ, or the gold file is empty.
     """
-    return score_label_lines(read_choices(predictions), read_choices(gold))
+    files = LabelFile(predictions, chosen_labels), LabelFile(gold, chosen_labels)
+    return score_label_lines(*files)
 
 
-def read_choices(path: Path) -> Lines:
-    """Read a file of one object a line as lines of labels.
+def chosen_labels(lines: list[str], path: Path, before: int) -> list[str]:
+    """Return lines of one object each as labels; blank lines stay blank.
+
+    Args:
+        lines: Some lines of a file.
+        path: The file.
+        before: Number of lines before them.
 
     Raises:
         InputError: A line is not an object with a whole number as ``label``.
     """
-    lines = read_lines(path)
-    labels = [_label(line, f"{path}:{n}") for n, line in enumerate(lines.values, start=1)]
-    return Lines(path, labels, Counter(lines.counts))
+    return [_label(line, f"{path}:{n}") for n, line in enumerate(lines, start=before + 1)]
 
 
 def _label(line: str, where: str) -> str:

@@ -24,9 +24,8 @@ from numpy.typing import NDArray
 
 from xharness.scoring.answer_rules import answer_rule
 from xharness.scoring.answers import question_scores, read_answers, read_questions
-from xharness.scoring.choices import read_choices
-from xharness.scoring.labels import check_label_lines, read_pairs
-from xharness.scoring.lines import Lines, read_lines
+from xharness.scoring.choices import chosen_labels
+from xharness.scoring.labels import LabelFile, in_step, plain_labels, read_pairs
 from xharness.scoring.ranking import average_precision, read_rankings, read_relevant
 from xharness.scoring.spans import Scheme, SpanReader
 from xharness.scoring.tag_lines import BLANK, new_vocabulary, sentence_numbers
@@ -75,8 +74,8 @@ def score_examples(
     """
     match task.metric:
         case "accuracy":
-            read = read_choices if task.kind == "multiple_choice" else read_lines
-            return _labels(read(predictions), read(gold))
+            parse = chosen_labels if task.kind == "multiple_choice" else plain_labels
+            return _labels(LabelFile(predictions, parse), LabelFile(gold, parse))
         case "mined_pairs":
             return _pairs(predictions, gold)
         case "map_at_20":
@@ -87,9 +86,13 @@ def score_examples(
             return _answers(task, language, predictions, gold, profile)
 
 
-def _labels(lines: Lines, gold_lines: Lines) -> ExampleScores:
-    answers, truth = check_label_lines(lines, gold_lines)
-    return ExampleScores(None, {"accuracy": _means([*map(str.__eq__, answers, truth)])})
+def _labels(lines: LabelFile, gold_lines: LabelFile) -> ExampleScores:
+    right = [
+        answer == label
+        for both in in_step(lines, gold_lines)
+        for answer, label in zip(*both, strict=True)
+    ]
+    return ExampleScores(None, {"accuracy": _means(right)})
 
 
 def _answers(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from xharness.errors import InputError
 from xharness.scoring.language_score import LanguageScore, constant_gold, gold_counts
-from xharness.scoring.lines import Lines, read_lines
+from xharness.scoring.lines import LineBlocks, filled, read_lines
 
 
 def score_labels(predictions: Path, gold: Path, labels: Collection[str] = ()) -> LanguageScore:
@@ -26,63 +27,136 @@ def score_labels(predictions: Path, gold: Path, labels: Collection[str] = ()) ->
     Raises:
         InputError: The numbers of lines differ, the gold file is empty or has a blank line, or a line has a tabulator.
     """
-    return score_label_lines(read_lines(predictions), read_lines(gold), labels)
+    return score_label_lines(LabelFile(predictions), LabelFile(gold), labels)
 
 
 def score_label_lines(
-    lines: Lines, gold_lines: Lines, labels: Collection[str] = ()
+    lines: LabelFile, gold_lines: LabelFile, labels: Collection[str] = ()
 ) -> LanguageScore:
     """Score the lines of two files; ``score_labels`` says how."""
-    answers, truth = check_label_lines(lines, gold_lines)
-    correct = sum(map(str.__eq__, answers, truth))
-    counts = Counter({"examples": len(truth), "unanswered": answers.count("")})
-    counts["trailing_blank_lines"] = len(lines.values) - len(answers)
-    counts.update({key: n for key, n in lines.counts.items() if key != "trailing_blank_lines"})
-    if labels:
-        known = {*labels, ""}
-        counts["unknown_labels"] = sum(answer not in known for answer in answers)
-        counts["gold_unknown_labels"] = sum(label not in known for label in truth)
+    known = {*labels, ""}
+    distinct: set[str] = set()
+    counts: Counter[str] = Counter()
+    correct = 0
+    for answers, truth in in_step(lines, gold_lines):
+        correct += sum(map(str.__eq__, answers, truth))
+        counts["examples"] += len(truth)
+        counts["unanswered"] += answers.count("")
+        distinct.update(truth)
+        if labels:
+            counts["unknown_labels"] += sum(answer not in known for answer in answers)
+            counts["gold_unknown_labels"] += sum(label not in known for label in truth)
+    counts.update(lines.counts)
     counts.update(gold_counts(gold_lines.counts))
-    reason = constant_gold(set(truth), len(truth), gold_lines.path)
-    return LanguageScore.of({"accuracy": correct / len(truth) * 100}, counts, reason)
+    reason = constant_gold(distinct, counts["examples"], gold_lines.path)
+    return LanguageScore.of({"accuracy": correct / counts["examples"] * 100}, counts, reason)
 
 
-def check_label_lines(lines: Lines, gold_lines: Lines) -> tuple[list[str], list[str]]:
-    """Return predicted and gold labels, equally many.
+#: Turns some lines of a file into labels; the number is that of the lines before them.
+ParseLabels = Callable[[list[str], Path, int], list[str]]
+
+
+def plain_labels(lines: list[str], path: Path, before: int) -> list[str]:
+    """Return lines that are labels as they are.
 
     Raises:
-        InputError: The numbers of lines differ, the gold file is empty or has a blank line, or a line has a tabulator.
+        InputError: A line has a tabulator.
     """
-    gold = gold_lines.path
-    truth = gold_lines.values[: gold_lines.filled()]
-    if not truth:
-        raise InputError("no label in the file", where=gold, mend="write one label a line")
-    if "" in truth:
-        raise InputError(
-            "blank line", where=f"{gold}:{truth.index('') + 1}", mend="write its label"
-        )
-    for source in (gold_lines, lines):
-        for number, value in enumerate(source.values, start=1):
-            if "\t" in value:
-                raise InputError(
-                    f"more than a label in the line: {value[:80]!r}",
-                    where=f"{source.path}:{number}",
-                    mend="write the label alone, one a line",
-                )
-    return _as_long_as(truth, lines, gold), truth
+    for number, line in enumerate(lines, start=before + 1):
+        if "\t" in line:
+            raise InputError(
+                f"more than a label in the line: {line[:80]!r}",
+                where=f"{path}:{number}",
+                mend="write the label alone, one a line",
+            )
+    return lines
 
 
-def _as_long_as(truth: list[str], lines: Lines, gold: Path) -> list[str]:
-    """Return the predictions cut to the number of gold lines; all that is cut is blank."""
-    if lines.filled() > len(truth) or len(lines.values) < len(truth):
-        number = min(lines.filled(), len(truth)) + 1
-        raise InputError(
-            f"{max(lines.filled(), min(len(lines.values), len(truth)))} predictions"
-            f" for the {len(truth)} labels of {gold}",
-            where=f"{lines.path}:{number}",
-            mend="write one line for each gold line",
-        )
-    return lines.values[: len(truth)]
+class LabelFile:
+    """A file with one label a line, read a block of lines at a time.
+
+    Args:
+        path: The file.
+        parse: Its format.
+
+    Attributes:
+        path: The file.
+        counts: How often something about the file needed mending; complete when all was read.
+    """
+
+    def __init__(self, path: Path, parse: ParseLabels = plain_labels):
+        self.path, self._parse = path, parse
+        self._lines = LineBlocks(path)
+        self.counts = self._lines.counts
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield labels, "" for blank lines, those at the end included.
+
+        Raises:
+            InputError: A line breaks the format.
+        """
+        before = 0
+        for block in self._lines:
+            yield self._parse(block, self.path, before)
+            before += len(block)
+
+    def filled(self) -> Iterator[list[str]]:
+        """Yield labels, blank lines at the end left out and counted.
+
+        Raises:
+            InputError: A line breaks the format, there is a blank line before the last label, or no label at all.
+        """
+        lines = blank = 0
+        for block in self:
+            end = filled(block)
+            if end:
+                if blank or "" in block[:end]:
+                    number = lines - blank if blank else lines + block.index("")
+                    raise InputError(
+                        "blank line", where=f"{self.path}:{number + 1}", mend="write its label"
+                    )
+                yield block[:end]
+            blank += len(block) - end
+            lines += len(block)
+        if lines == blank:
+            raise InputError("no label in the file", where=self.path, mend="write one label a line")
+        self.counts["trailing_blank_lines"] = blank
+
+
+def in_step(predictions: LabelFile, gold: LabelFile) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield predicted and gold labels of the same lines, equally many, a block at a time.
+
+    Raises:
+        InputError: A file is unusable, or the numbers of lines differ.
+    """
+    answered = chain.from_iterable(predictions)
+    lines = last = 0  # of the predictions so far, and up to the last that is not blank
+    gold_blocks = gold.filled()
+    for truth in gold_blocks:
+        answers = list(islice(answered, len(truth)))
+        end = filled(answers)
+        last = lines + end if end else last
+        if len(answers) < len(truth):
+            found, right = lines + len(answers), lines + len(truth) + sum(map(len, gold_blocks))
+            raise _other_number(predictions, gold, found, right, last + 1)
+        lines += len(truth)
+        yield answers, truth
+    trailing = found = 0
+    for trailing, label in enumerate(answered, start=1):
+        found = trailing if label else found
+    if found:
+        raise _other_number(predictions, gold, lines + found, lines, lines + 1)
+    predictions.counts["trailing_blank_lines"] = trailing
+
+
+def _other_number(
+    predictions: LabelFile, gold: LabelFile, found: int, right: int, line: int
+) -> InputError:
+    return InputError(
+        f"{found} predictions for the {right} labels of {gold.path}",
+        where=f"{predictions.path}:{line}",
+        mend="write one line for each gold line",
+    )
 
 
 def score_pairs(predictions: Path, gold: Path) -> LanguageScore:
@@ -120,7 +194,7 @@ def read_pairs(path: Path, counts: Counter[str]) -> set[tuple[str, str]]:
     """
     lines = read_lines(path)
     counts.update(lines.counts)
-    values = lines.values[: lines.filled()]
+    values = lines.values
     fields = [line.split("\t") for line in values]
     if set(map(len, fields)) - {2}:
         number = next(n for n, each in enumerate(fields) if len(each) != 2)

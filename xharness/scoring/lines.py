@@ -21,24 +21,17 @@ _BLOCK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of a file with one label or one pair a line.
+    """The lines of a file with one label or pair a line.
 
     Attributes:
         path: The file.
-        values: Every line, stripped; blank ones are empty strings, those at the end included.
+        values: Every line up to the last that is not blank, stripped.
         counts: How often something about the file needed mending.
     """
 
     path: Path
     values: list[str]
     counts: Counter[str]
-
-    def filled(self) -> int:
-        """Return the number of lines up to the last that is not blank."""
-        end = len(self.values)
-        while end and not self.values[end - 1]:
-            end -= 1
-        return end
 
 
 def read_bytes(path: Path) -> tuple[bytes, Counter[str]]:
@@ -105,30 +98,62 @@ def refuse_carriage_return(where: str) -> InputError:
     return InputError("carriage return inside a line", where=where, mend="end lines with LF")
 
 
+class LineBlocks:
+    """The lines of a file with one label or pair a line, read a block at a time.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        path: The file.
+        counts: How often something about the file needed mending; complete when all was read.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.counts: Counter[str] = Counter()
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield lines, stripped; blank ones are empty strings, those at the end included.
+
+        Raises:
+            InputError: The file cannot be read, is not UTF-8, or has a carriage return inside a line.
+        """
+        before = 0
+        for block in byte_blocks(self.path, self.counts):
+            text = decode(block, self.path, before + 1)
+            raw = text.split("\n")
+            if not raw[-1]:
+                raw.pop()
+            if "\r" in text:
+                self.counts["crlf_lines"] += sum(line.endswith("\r") for line in raw)
+                raw = [line.removesuffix("\r") for line in raw]
+                for number, line in enumerate(raw, start=before + 1):
+                    if "\r" in line:
+                        raise refuse_carriage_return(f"{self.path}:{number}")
+            stripped = [line.strip() for line in raw]
+            if sum(map(len, raw)) != sum(map(len, stripped)):
+                self.counts["padded_lines"] += sum(map(str.__ne__, raw, stripped))
+            before += len(raw)
+            yield stripped
+
+
 def read_lines(path: Path) -> Lines:
     """Read a file with one label or pair a line.
 
     Raises:
         InputError: The file cannot be read, is not UTF-8, or has a carriage return inside a line.
     """
-    counts: Counter[str] = Counter()
-    values: list[str] = []
-    same: dict[str, str] = {}  # labels repeat: equal lines are one string
-    for block in byte_blocks(path, counts):
-        text = decode(block, path, len(values) + 1)
-        raw = text.split("\n")
-        if not raw[-1]:
-            raw.pop()
-        if "\r" in text:
-            counts["crlf_lines"] += sum(line.endswith("\r") for line in raw)
-            raw = [line.removesuffix("\r") for line in raw]
-            for number, line in enumerate(raw, start=len(values) + 1):
-                if "\r" in line:
-                    raise refuse_carriage_return(f"{path}:{number}")
-        stripped = [line.strip() for line in raw]
-        if sum(map(len, raw)) != sum(map(len, stripped)):
-            counts["padded_lines"] += sum(map(str.__ne__, raw, stripped))
-        values += [same.setdefault(line, line) for line in stripped]
-    lines = Lines(path, values, counts)
-    counts["trailing_blank_lines"] = len(values) - lines.filled()
-    return lines
+    blocks = LineBlocks(path)
+    values = [line for block in blocks for line in block]
+    end = filled(values)
+    blocks.counts["trailing_blank_lines"] = len(values) - end
+    return Lines(path, values[:end], blocks.counts)
+
+
+def filled(values: list[str]) -> int:
+    """Return the number of lines up to the last that is not blank."""
+    end = len(values)
+    while end and not values[end - 1]:
+        end -= 1
+    return end
