@@ -124,12 +124,12 @@ class Split:
             return len(self.examples[0].source.ids)
         return len(self.examples)
 
-    def parts(self, size: int = PART_EXAMPLES) -> Iterator[Split]:
-        """Yield the split in parts of so many examples; one that is no larger is its own only part.
+    def parts(self, size: int | None = None) -> Iterator[Split]:
+        """Yield the split in parts of ``PART_EXAMPLES`` or so many; one that is no larger is its own only part.
 
         The parts together hold what the split holds; counts stay with the whole.
         """
-        count = len(self)
+        count, size = len(self), size or PART_EXAMPLES
         if count <= size:
             yield self
             return
