@@ -33,6 +33,7 @@ from typing import Any
 
 from speed.materials import TASKS
 from speed.measuring import Row, in_own_process, seconds
+from speed.reporting import merged, told
 from tabulate import tabulate
 
 from xharness.errors import InputError
@@ -88,11 +89,7 @@ def _compare(arguments: argparse.Namespace) -> None:
         for way in ways:
             own = [*common, "--way", way, "--seed", seed]
             found[way] += in_own_process(__file__, own, arguments.threads)
-    rows = [
-        {"way": way, "task": task, **_median([r for r in runs if r["task"] == task])}
-        for way, runs in found.items()
-        for task in tasks
-    ]
+    rows = merged(found, tasks)
     _print_rows(rows, tasks)
     ratios = _ratios(rows, tasks) if "ours" in ways else {}
     scores = _scores(found, tasks)
@@ -109,11 +106,6 @@ def _compare(arguments: argparse.Namespace) -> None:
             "first_step_seconds": first,
         }
         arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-
-
-def _median(runs: list[Row]) -> Row:
-    numbers = [key for key, value in runs[0].items() if isinstance(value, int | float)]
-    return {key: statistics.median(run[key] for run in runs) for key in numbers}
 
 
 def _print_rows(rows: list[Row], tasks: list[str]) -> None:
@@ -145,10 +137,7 @@ def _ratios(rows: list[Row], tasks: list[str]) -> dict[str, dict[str, float]]:
         if (way, tasks[0]) not in speed:
             continue
         by_task = {task: speed["ours", task] / speed[way, task] for task in tasks}
-        by_task["geometric mean"] = statistics.geometric_mean(by_task.values())
-        ratios[way] = by_task
-        cells = ", ".join(f"{name} {value:.2f}" for name, value in by_task.items())
-        print(f"examples a second: times the {way} way: {cells} (wanted {wanted})")
+        ratios[way] = told(f"examples a second: times the {way} way", by_task, wanted)
     return ratios
 
 
@@ -166,7 +155,21 @@ def _scores(found: dict[str, list[Row]], tasks: list[str]) -> dict[str, dict[str
             for way, values in scores[task].items()
         )
         print(f"{task}, score in English by seed, percent: {cells}")
+        _tell_differences(scores[task])
     return scores
+
+
+def _tell_differences(scores: dict[str, list[float]]) -> None:
+    """Print how far the other ways' means are from ours, beside how far seeds of one way lie apart."""
+    ours = scores.get("ours", [])
+    for way, values in scores.items():
+        if way != "ours" and len(ours) > 1:
+            apart = statistics.mean(values) - statistics.mean(ours)
+            spread = [statistics.stdev(each) for each in (ours, values)]
+            print(
+                f"  {way} less ours: {apart:+.1f}; standard deviation of the seeds: ours {spread[0]:.1f}, "
+                f"{way} {spread[1]:.1f}"
+            )
 
 
 def _seconds_to_first_step(arguments: argparse.Namespace) -> float:
@@ -174,24 +177,10 @@ def _seconds_to_first_step(arguments: argparse.Namespace) -> float:
     with tempfile.TemporaryDirectory() as folder:
         for turn in ("first", "second"):
             run = ["run", "--model", str(arguments.model), "--task", "udpos", "--device", "cpu"]
-            run += [
-                "--data",
-                str(arguments.data),
-                "--recipe",
-                "short",
-                "--output",
-                f"{folder}/{turn}",
-            ]
-            command = [
-                sys.executable,
-                __file__,
-                "--model",
-                "-",
-                "--data",
-                "-",
-                "--first-step",
-                *run,
-            ]
+            run += ["--data", str(arguments.data), "--recipe", "short"]
+            run += ["--output", f"{folder}/{turn}"]
+            unused = ["--model", "-", "--data", "-"]
+            command = [sys.executable, __file__, *unused, "--first-step", *run]
             began = time.time()
             done = subprocess.run(
                 command,

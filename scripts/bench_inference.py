@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import Any
 from speed.growth import growth_rows, show_growth
 from speed.materials import QUESTION_SHARE, TASKS
 from speed.measuring import Row, in_own_process, seconds
+from speed.reporting import merged, told
 from tabulate import tabulate
 
 from xharness.errors import InputError
@@ -89,27 +89,12 @@ def _compare(arguments: argparse.Namespace) -> None:
         equality = run("equality")
         agreement = {task: _agreement(folder, task) for task in TASKS}
     print(f"{about['processor']}, {about['threads']} threads, torch {about['torch']}")
-    rows = _merged(found)
+    rows = merged(found, TASKS)
     _print_rows(rows)
     summary = _summary(rows, agreement, equality)
     if arguments.json:
         result = {"machine": about, "rows": rows, "runs": found, **summary}
         arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-
-
-def _merged(found: dict[str, list[Row]]) -> list[Row]:
-    """Return the median of each way's rounds by task."""
-    rows = []
-    for way, runs in found.items():
-        for task in TASKS:
-            same = [row for row in runs if row["task"] == task]
-            merged = {
-                key: statistics.median(row[key] for row in same)
-                for key, value in same[0].items()
-                if isinstance(value, int | float)
-            }
-            rows.append({"way": way, "task": task, **merged})
-    return rows
 
 
 def _print_rows(rows: list[Row]) -> None:
@@ -150,10 +135,8 @@ def _summary(rows: list[Row], agreement: dict[str, Any], equality: list[Row]) ->
                     way: at[way, task][key] / at[way, task]["examples"] for way in ("ours", *ways)
                 }
                 by_task[task] = min(each[way] for way in ways) / each["ours"]
-            by_task["geometric mean"] = statistics.geometric_mean(by_task.values())
-            ratios[f"{label}, {against}"] = by_task
-            cells = ", ".join(f"{name} {value:.2f}" for name, value in by_task.items())
-            print(f"{label}: times the {against} way: {cells} (wanted {TARGETS[against]})")
+            title = f"{label}: times the {against} way"
+            ratios[f"{label}, {against}"] = told(title, by_task, TARGETS[against])
     ours = [at["ours", task] for task in TASKS]
     inside = sum(row["encoder_seconds"] for row in ours)
     share, of_fastest = (
