@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xharness.errors import InputError
+from xharness.files import unwritable, written_aside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -246,12 +247,10 @@ def _draw(
                 frameon=False,
                 fontsize=7.5,
             )
-        aside = path.with_name(f".{path.name}.partial")
         kind = path.suffix[1:].lower()
         dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            picture.savefig(aside, format=kind, dpi=150, metadata=dates.get(kind))
-            aside.replace(path)
+            with written_aside(path) as aside:
+                picture.savefig(aside, format=kind, dpi=150, metadata=dates.get(kind))
         except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", where=path) from error
+            raise unwritable(path, error) from error

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 import fsspec
 
 from xharness.errors import InputError
+from xharness.files import written_aside
 from xharness.runs.plan import Unit
 from xharness.runs.receipts import Receipt, ReceiptStore, receipt_name
 
@@ -56,13 +57,11 @@ class Store:
             path = PurePosixPath(name)
             if path.is_absolute() or ".." in path.parts:
                 raise InputError(f"{name!r} leads out of the folder", where=self.url)
-            aside = (folder / name).with_name(f".{path.name}.partial")
             try:
                 if not self._files.isfile(self._path(name)):
                     continue
-                aside.parent.mkdir(parents=True, exist_ok=True)
-                self._files.get_file(self._path(name), str(aside))
-                aside.replace(folder / name)
+                with written_aside(folder / name) as aside:
+                    self._files.get_file(self._path(name), str(aside))
             except OSError as error:
                 raise InputError(f"cannot be read: {error}", where=self._path(name)) from error
 
