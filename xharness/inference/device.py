@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 
 from xharness.errors import InputError
+from xharness.inference.kernel_caches import keep_few_kernels
 
 DType = Literal["float32", "bfloat16"]
 
@@ -58,7 +59,8 @@ def choose_device(
 ) -> Device:
     """Choose a device: a GPU where there is one, bfloat16 where a GPU has it.
 
-    A CPU computes in float32 unless asked otherwise, so that its scores do not depend on the processor's model.
+    A CPU computes in float32 unless asked otherwise, so that its scores do not depend on the processor's model; chosen
+    before the first product, it keeps few kernels.
 
     Raises:
         InputError: The device or format is unknown or absent.
@@ -80,6 +82,8 @@ def choose_device(
         raise InputError(
             f"unknown dtype {dtype!r}", where="--dtype", mend="float32, bfloat16 or auto"
         )
+    if name == "cpu":
+        keep_few_kernels()
     if tokens is None:
         tokens = CPU_TOKENS if name == "cpu" else GPU_TOKENS
     if name == "cuda" and processes > torch.cuda.device_count():
