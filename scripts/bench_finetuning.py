@@ -39,6 +39,7 @@ from tabulate import tabulate
 from xharness.errors import InputError
 
 WAYS = ("ours", "official", "common-32")
+MORE_WAYS = ("ours-grouped", "common-8", "common-8-masked", "common-32-masked")
 
 #: What is to be reached on two cores, as a multiple of the way's examples a second.
 TARGETS = {"official": 2.5, "common-32": 1.3}
@@ -77,7 +78,7 @@ def main() -> None:
 
 def _compare(arguments: argparse.Namespace) -> None:
     tasks, ways = arguments.tasks.split(","), arguments.ways.split(",")
-    if unknown := {*tasks} - {*TASKS} | {*ways} - {*WAYS, "ours-grouped"}:
+    if unknown := {*tasks} - {*TASKS} | {*ways} - {*WAYS, *MORE_WAYS}:
         sys.exit(f"bench_finetuning: unknown {', '.join(sorted(unknown))}")
     found: dict[str, list[Row]] = {way: [] for way in ways}
     common = ["--model", str(arguments.model), "--data", str(arguments.data)]

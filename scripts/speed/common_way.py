@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
 from transformers import (
     DataCollatorForTokenClassification,
     DataCollatorWithPadding,
@@ -36,6 +38,7 @@ class CommonWay:
         found: Task and settings.
         batch: Examples in a batch.
         folder: Where the Trainer may write.
+        masked: Whether padding is left out of the softmax over an answer's positions, as in ours.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class CommonWay:
         found: Material,
         batch: int,
         folder: str,
+        masked: bool = False,
     ):
         self.model = model
         self.tokenizer = tokenizer
@@ -54,6 +58,7 @@ class CommonWay:
         self._settings = found.settings
         self._batch = batch
         self._folder = folder
+        self._trainer_class = _PaddingMasked if masked else Trainer
         tagging = self._task.kind == "tagging"
         collator = DataCollatorForTokenClassification if tagging else DataCollatorWithPadding
         self._collator = collator(tokenizer)
@@ -99,7 +104,7 @@ class CommonWay:
             report_to=[],
             disable_tqdm=True,
         )
-        return Trainer(
+        return self._trainer_class(
             model=self.model,
             args=arguments,
             data_collator=self._collator,
@@ -218,6 +223,28 @@ class CommonWay:
                         text = context[offsets[start][0] : offsets[end][1]]
                         best[feature["example"]] = score, text
         return {e.id: best.get(i, (0.0, ""))[1] for i, e in enumerate(examples)}
+
+
+def _masked_loss(
+    self: Any,
+    model: Any,
+    inputs: Any,
+    return_outputs: bool = False,
+    num_items_in_batch: Any = None,
+) -> Any:
+    """Return the mean of the cross-entropies of starts and ends, with the outputs where asked."""
+    answers = inputs.pop("start_positions"), inputs.pop("end_positions")
+    outputs = model(**inputs)
+    padding = inputs["attention_mask"] == 0
+    loss = sum(
+        cross_entropy(logits.masked_fill(padding, -torch.inf), at) / 2
+        for logits, at in zip((outputs.start_logits, outputs.end_logits), answers, strict=True)
+    )
+    return (loss, outputs) if return_outputs else loss
+
+
+#: A Trainer of questions whose softmax is over a window's own pieces.
+_PaddingMasked = type("PaddingMasked", (Trainer,), {"compute_loss": _masked_loss})
 
 
 class _Rows:

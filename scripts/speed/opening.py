@@ -37,7 +37,8 @@ def open_way(
     """Open a checkpoint.
 
     Args:
-        name: ``ours``, ``ours-bfloat16``, ``ours-grouped``, ``official``, ``common-8`` or ``common-32``.
+        name: ``ours``, ``ours-bfloat16``, ``ours-grouped``, ``official``, ``common-8`` or ``common-32``; with
+            ``-masked`` after it questions are trained without padding in the softmax.
         checkpoint: Its folder.
         found: The task.
         folder: An empty folder to write to.
@@ -66,4 +67,6 @@ def open_way(
         return OfficialWay(model, tokenizer, pieces.template, found)
     from speed.common_way import CommonWay
 
-    return CommonWay(model, tokenizer, pieces.template, found, int(name.split("-")[1]), str(folder))
+    batch = int(name.split("-")[1])
+    masked = name.endswith("-masked") and found.task.kind == "question_answering"
+    return CommonWay(model, tokenizer, pieces.template, found, batch, str(folder), masked)
