@@ -47,9 +47,6 @@ TARGETS = {"official": 2.5, "common-32": 1.3}
 #: Seconds within which a run should take its first step.
 FIRST_STEP = 15.0
 
-#: Test examples in English that the checkpoints are scored on.
-SCORED = 400
-
 
 def main() -> None:
     """Run the ways in turn and print their figures and ratios."""
@@ -59,6 +56,7 @@ def main() -> None:
     parser.add_argument("--examples", type=int, default=640, help="training examples (640)")
     parser.add_argument("--seeds", default="1,2", help="one round each (1,2)")
     parser.add_argument("--epochs", type=int, default=1, help="times each example is seen (1)")
+    parser.add_argument("--scored", type=int, default=400, help="test examples for scores (400)")
     parser.add_argument("--learning-rate", type=float, help="in place of recipe short's")
     parser.add_argument("--tasks", default=",".join(TASKS), help="separated by commas")
     parser.add_argument("--ways", default=",".join(WAYS), help="separated by commas")
@@ -83,7 +81,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     found: dict[str, list[Row]] = {way: [] for way in ways}
     common = ["--model", str(arguments.model), "--data", str(arguments.data)]
     common += ["--examples", str(arguments.examples), "--tasks", arguments.tasks]
-    common += ["--epochs", str(arguments.epochs)]
+    common += ["--epochs", str(arguments.epochs), "--scored", str(arguments.scored)]
     if arguments.learning_rate is not None:
         common += ["--learning-rate", str(arguments.learning_rate)]
     for seed in arguments.seeds.split(","):
@@ -231,7 +229,7 @@ def _measured(arguments: argparse.Namespace, task: str) -> Row:
 
     official = arguments.way == "official"
     count = max(arguments.examples // (4 if official else 1), 32)
-    found = material(task, arguments.data, SCORED, count, ("en",))
+    found = material(task, arguments.data, arguments.scored, count, ("en",))
     chosen: dict[str, Any] = {"epochs": arguments.epochs}
     if arguments.learning_rate is not None:
         chosen["learning_rate"] = arguments.learning_rate
