@@ -11,8 +11,9 @@ torch's product of large matrices.
 
 What may be chosen freely and what may not: a step's windows and their number are the recipe's, and every example is
 seen once an epoch in an order that the seed decides. ``score`` shows that ours come to what the Trainer comes to on
-English, once there are examples enough to learn something from. ``--ways ours-grouped`` adds the recipes' setting
-``group_by_length``, which gives a step windows of like length and is another protocol.
+English, once there are examples enough to learn something from. ``--sample`` shows it in a minute or two a seed: the
+tasks, checkpoint, data and recipe that come with xharness, on all their examples. ``--ways ours-grouped`` adds the
+recipes' setting ``group_by_length``, which gives a step windows of like length and is another protocol.
 
 At the end the time from ``xharness run`` to the first optimizer step is taken, with the encodings cached.
 """
@@ -31,12 +32,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from speed.materials import TASKS
+from speed.materials import SAMPLE_TASKS, TASKS
 from speed.measuring import Row, in_own_process, seconds
 from speed.reporting import merged, told
 from tabulate import tabulate
 
 from xharness.errors import InputError
+from xharness.sample import CHECKPOINT, DATA
 
 WAYS = ("ours", "official", "common-32")
 MORE_WAYS = ("ours-grouped", "common-8", "common-8-masked", "common-32-masked")
@@ -51,13 +53,14 @@ FIRST_STEP = 15.0
 def main() -> None:
     """Run the ways in turn and print their figures and ratios."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--model", type=Path, required=True, help="checkpoint folder")
-    parser.add_argument("--data", type=Path, required=True, help="data in the official layout")
+    parser.add_argument("--model", type=Path, help="checkpoint folder")
+    parser.add_argument("--data", type=Path, help="data in the official layout")
+    parser.add_argument("--sample", action="store_true", help="compare scores on the sample")
     parser.add_argument("--examples", type=int, default=640, help="training examples (640)")
     parser.add_argument("--seeds", default="1,2", help="one round each (1,2)")
-    parser.add_argument("--epochs", type=int, default=1, help="times each example is seen (1)")
+    parser.add_argument("--epochs", type=int, help="times each example is seen (1)")
     parser.add_argument("--scored", type=int, default=400, help="test examples for scores (400)")
-    parser.add_argument("--learning-rate", type=float, help="in place of recipe short's")
+    parser.add_argument("--learning-rate", type=float, help="in place of the recipe's")
     parser.add_argument("--tasks", default=",".join(TASKS), help="separated by commas")
     parser.add_argument("--ways", default=",".join(WAYS), help="separated by commas")
     parser.add_argument("--threads", type=int, default=2)
@@ -66,6 +69,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--first-step", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.sample:
+        _take_the_sample(arguments)
+    if arguments.model is None or arguments.data is None:
+        parser.error("give --model and --data, or --sample")
     if arguments.first_step:
         _run_to_first_step(arguments.first_step)
     elif arguments.way:
@@ -74,14 +81,23 @@ def main() -> None:
         _compare(arguments)
 
 
+def _take_the_sample(arguments: argparse.Namespace) -> None:
+    arguments.model, arguments.data = CHECKPOINT, DATA
+    arguments.tasks, arguments.ways = ",".join(SAMPLE_TASKS), "ours,common-32"
+    # As many as there are.
+    arguments.examples = arguments.scored = 1_000_000
+
+
 def _compare(arguments: argparse.Namespace) -> None:
     tasks, ways = arguments.tasks.split(","), arguments.ways.split(",")
-    if unknown := {*tasks} - {*TASKS} | {*ways} - {*WAYS, *MORE_WAYS}:
+    if unknown := {*tasks} - {*TASKS, *SAMPLE_TASKS} | {*ways} - {*WAYS, *MORE_WAYS}:
         sys.exit(f"bench_finetuning: unknown {', '.join(sorted(unknown))}")
     found: dict[str, list[Row]] = {way: [] for way in ways}
     common = ["--model", str(arguments.model), "--data", str(arguments.data)]
     common += ["--examples", str(arguments.examples), "--tasks", arguments.tasks]
-    common += ["--epochs", str(arguments.epochs), "--scored", str(arguments.scored)]
+    common += ["--scored", str(arguments.scored)]
+    if arguments.epochs is not None:
+        common += ["--epochs", str(arguments.epochs)]
     if arguments.learning_rate is not None:
         common += ["--learning-rate", str(arguments.learning_rate)]
     for seed in arguments.seeds.split(","):
@@ -90,12 +106,15 @@ def _compare(arguments: argparse.Namespace) -> None:
             found[way] += in_own_process(__file__, own, arguments.threads)
     rows = merged(found, tasks)
     _print_rows(rows, tasks)
-    ratios = _ratios(rows, tasks) if "ours" in ways else {}
+    ratios = _ratios(rows, tasks) if "ours" in ways and not arguments.sample else {}
     scores = _scores(found, tasks)
-    first = _seconds_to_first_step(arguments)
-    print(
-        f"from xharness run to the first step, encodings cached: {first:.1f} s (wanted {FIRST_STEP:.0f})"
-    )
+    first = None
+    if not arguments.sample:
+        first = _seconds_to_first_step(arguments)
+        print(
+            f"from xharness run to the first step, encodings cached: {first:.1f} s "
+            f"(wanted {FIRST_STEP:.0f})"
+        )
     if arguments.json:
         result = {
             "rows": rows,
@@ -230,7 +249,9 @@ def _measured(arguments: argparse.Namespace, task: str) -> Row:
     official = arguments.way == "official"
     count = max(arguments.examples // (4 if official else 1), 32)
     found = material(task, arguments.data, arguments.scored, count, ("en",))
-    chosen: dict[str, Any] = {"epochs": arguments.epochs}
+    chosen: dict[str, Any] = {}
+    if arguments.epochs is not None:
+        chosen["epochs"] = arguments.epochs
     if arguments.learning_rate is not None:
         chosen["learning_rate"] = arguments.learning_rate
     if arguments.way == "ours-grouped":
@@ -253,12 +274,12 @@ def _measured(arguments: argparse.Namespace, task: str) -> Row:
         score = 0.0 if official else _score(tuned, found, folder)
     return {
         "task": task,
-        "examples": arguments.epochs * len(found.train),
+        "examples": found.settings.epochs * len(found.train),
         "step_seconds": ends[-1] - ends[0],
         "whole_seconds": whole,
         "peak_mib": most,
         **highest(rates),
-        "flops": 3 * arguments.epochs * needed_flops(checkpoint, found, [found.train]),
+        "flops": 3 * found.settings.epochs * needed_flops(checkpoint, found, [found.train]),
         "score": score,
     }
 

@@ -17,6 +17,7 @@ from xharness.specs.task import TaskSpec
 from xharness.tasks.encoding import Encoding
 
 TASKS = ("udpos", "xnli", "xquad")
+SAMPLE_TASKS = ("sample_pos", "sample_nli", "sample_qa")
 
 #: One language with blanks between words and one without.
 LANGUAGES = ("en", "zh")
@@ -31,7 +32,7 @@ class Material:
 
     Attributes:
         task: Its specification.
-        settings: Recipe ``short``'s settings: those of the official scripts, but for rates and epochs.
+        settings: Recipe ``short``'s: those of the official scripts, but for rates and a single epoch; or the sample's.
         splits: What is predicted, a language each.
         train: What is trained on.
     """
@@ -53,18 +54,20 @@ def material(
     """Read a task's data, the first examples of each split.
 
     Args:
-        name: Task of suite ``xtreme``.
+        name: Task of suite ``xtreme`` or ``sample``.
         data: Folder in the official layout.
         examples: Test examples a language; of questions a part.
         train_examples: The same for the training split.
         languages: Languages that are predicted.
     """
-    task = next(task for task in benchmark_of_suite("xtreme").tasks if task.name == name)
+    suite, recipe = ("sample", "sample") if name in SAMPLE_TASKS else ("xtreme", "short")
+    chosen = {"selection": "last"} if suite == "sample" else {"selection": "last", "epochs": 1}
+    task = next(task for task in benchmark_of_suite(suite).tasks if task.name == name)
     share = QUESTION_SHARE if task.kind == "question_answering" else 1
     source = FileDataSource(data)
     return Material(
         task=task,
-        settings=load(Recipe, "short").resolve(task, {"epochs": 1, "selection": "last"}),
+        settings=load(Recipe, recipe).resolve(task, chosen),
         splits=[source.read(task, "test", tag, examples // share) for tag in languages],
         train=source.read(task, "train", "en", train_examples // share),
     )

@@ -126,6 +126,8 @@ def test_unknown_labels_are_counted(tmp_path: Path) -> None:
         (b"neutral\n\n\nneutral\n", b"a\nb\nc\nd\n", "gold:2: blank line"),
         (b"\nneutral\n", b"a\nb\n", "gold:1: blank line"),
         (b"\n\n", b"a\nb\n", "gold: no label in the file"),
+        (b"\xef\xbb\xbf", b"a\n", "gold: no label in the file"),
+        (b"neutral\n", b"\xef\xbb\xbf", "answers:1: 0 predictions for the 1 labels"),
         (b"neutral\n", b"neutral\tpremise\n", "answers:1: more than a label in the line"),
         (b"premise\tneutral\n", b"neutral\n", "gold:1: more than a label in the line"),
         (b"neutral\nneutral\n", b"neutral\nneutr\xe4l\n", r"answers:2: not UTF-8 \(byte 0xe4\)"),

@@ -96,6 +96,7 @@ def test_mended_and_counted(
     ("content", "message"),
     [
         (b"", "no tag in the file"),
+        (b"\xef\xbb\xbf", "no tag in the file"),
         (b"\n\n", "no tag in the file"),
         (b"O\nB-PER\rO\n", ":2: carriage return inside a line"),
         (b"O\nO\n\nBerlin\tB-LOC\n", ":4: more than a tag in the line: 'Berlin\\tB-LOC'"),

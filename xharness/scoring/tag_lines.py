@@ -86,14 +86,15 @@ class TagFile:
         for data in byte_blocks(self.path, self.counts):
             ids = _block_ids(data, self.path, lines, self._vocabulary, self.counts)
             lines += len(ids)
-            after = int(np.argmax(ids[::-1] != BLANK))
-            if ids[-1 - after] == BLANK:
+            filled = np.flatnonzero(ids != BLANK)
+            if not len(filled):
                 blank += len(ids)
                 continue
             for part in blocks(blank):
                 yield np.full(part.stop - part.start, BLANK, np.int32)
-            yield ids[: len(ids) - after]
-            blank = after
+            end = int(filled[-1]) + 1
+            yield ids[:end]
+            blank = len(ids) - end
         if lines == blank:
             raise InputError("no tag in the file", where=self.path, mend="write one tag a line")
         # One blank line ends the last sentence; only those after it are too many.
