@@ -52,7 +52,8 @@ def summed_loss(
         return cross_entropy(logits, labels, reduction="sum", ignore_index=-1)
     if isinstance(encoding, QuestionEncoding):
         answers = torch.from_numpy(encoding.answers[rows]).to(device)
-        # The softmax runs over the window's own pieces: how far a micro-batch pads it must not matter.
+        # The softmax runs over the window's own pieces: how far a micro-batch pads it must not matter. The official
+        # script's runs over the padding too, which it learns at once to leave alone.
         padding = inputs["attention_mask"] == 0  # (batch, length)
         start, end = (
             logits.float().masked_fill(padding, -torch.inf)
