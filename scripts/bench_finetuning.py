@@ -13,7 +13,8 @@ What may be chosen freely and what may not: a step's windows and their number ar
 seen once an epoch in an order that the seed decides. ``score`` shows that ours come to what the Trainer comes to on
 English, once there are examples enough to learn something from. ``--sample`` shows it in a minute or two a seed: the
 tasks, checkpoint, data and recipe that come with xharness, on all their examples. ``--ways ours-grouped`` adds the
-recipes' setting ``group_by_length``, which gives a step windows of like length and is another protocol.
+recipes' setting ``group_by_length``, which gives a step windows of like length and is another protocol; ``-masked``
+after a Trainer's way leaves padding out of the softmax over an answer's positions, as ours does.
 
 At the end the time from ``xharness run`` to the first optimizer step is taken, with the encodings cached.
 """
@@ -62,7 +63,7 @@ def main() -> None:
     parser.add_argument("--scored", type=int, default=400, help="test examples for scores (400)")
     parser.add_argument("--learning-rate", type=float, help="in place of the recipe's")
     parser.add_argument("--tasks", default=",".join(TASKS), help="separated by commas")
-    parser.add_argument("--ways", default=",".join(WAYS), help="separated by commas")
+    parser.add_argument("--ways", help=f"separated by commas ({','.join(WAYS)})")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", type=Path, help="file for all figures")
     parser.add_argument("--way", help=argparse.SUPPRESS)
@@ -83,13 +84,15 @@ def main() -> None:
 
 def _take_the_sample(arguments: argparse.Namespace) -> None:
     arguments.model, arguments.data = CHECKPOINT, DATA
-    arguments.tasks, arguments.ways = ",".join(SAMPLE_TASKS), "ours,common-32"
+    arguments.tasks = ",".join(SAMPLE_TASKS)
+    arguments.ways = arguments.ways or "ours,common-32,common-32-masked"
     # As many as there are.
     arguments.examples = arguments.scored = 1_000_000
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    tasks, ways = arguments.tasks.split(","), arguments.ways.split(",")
+    tasks = arguments.tasks.split(",")
+    ways = arguments.ways.split(",") if arguments.ways else list(WAYS)
     if unknown := {*tasks} - {*TASKS, *SAMPLE_TASKS} | {*ways} - {*WAYS, *MORE_WAYS}:
         sys.exit(f"bench_finetuning: unknown {', '.join(sorted(unknown))}")
     found: dict[str, list[Row]] = {way: [] for way in ways}

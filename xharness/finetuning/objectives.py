@@ -53,7 +53,7 @@ def summed_loss(
     if isinstance(encoding, QuestionEncoding):
         answers = torch.from_numpy(encoding.answers[rows]).to(device)
         # The softmax runs over the window's own pieces: how far a micro-batch pads it must not matter. The official
-        # script's runs over the padding too, which it learns at once to leave alone.
+        # script's runs over the padding too; bench_finetuning.py --sample has both, which score alike.
         padding = inputs["attention_mask"] == 0  # (batch, length)
         start, end = (
             logits.float().masked_fill(padding, -torch.inf)
