@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,10 +22,16 @@ from xharness.runs.jobs import Place
 
 ray = pytest.importorskip("ray", reason="the extra xharness[ray] is not installed")
 
-from tests.runs.ray_cluster import Machine, TwoMachines, texts, wait_for  # noqa: E402
+from tests.runs.ray_cluster import (  # noqa: E402
+    STARTED_SECONDS,
+    Machine,
+    TwoMachines,
+    texts,
+    wait_for,
+)
 from xharness import __version__  # noqa: E402
 from xharness.runs.ray_cluster import fault_of_node  # noqa: E402
-from xharness.runs.ray_executor import _check_nodes, _connect  # noqa: E402
+from xharness.runs.ray_executor import _alive, _check_nodes, _connect  # noqa: E402
 
 TASKS = ("sample_nli", "sample_retrieval")
 
@@ -115,6 +122,27 @@ def test_a_machine_without_the_data_is_named(cluster: TwoMachines, tmp_path: Pat
     try:
         with pytest.raises(InputError, match=r"^machine .*: has no data folder .*nowhere"):
             _check_nodes(place(tmp_path, data="/nowhere"), {"num_cpus": 1, "num_gpus": 0})
+    finally:
+        ray.shutdown()
+
+
+@pytest.mark.slow
+def test_a_machine_that_dies_while_it_is_asked_is_no_fault(
+    cluster: TwoMachines, tmp_path: Path
+) -> None:
+    (tmp_path / "plan.json").write_text("{}", encoding="utf-8")
+    other = cluster.other
+    if other is None or other.process.poll() is not None:  # it died in another test
+        other = cluster.add_machine()
+    _connect(cluster.address)
+    try:
+        deadline = time.monotonic() + STARTED_SECONDS
+        while len(_alive()) < 2 and time.monotonic() < deadline:
+            time.sleep(0.2)
+        other.pull_the_plug()
+        assert len(_alive()) == 2  # Ray has not noticed yet
+        _check_nodes(place(tmp_path), {"num_cpus": 1, "num_gpus": 0})
+        assert len(_alive()) == 1
     finally:
         ray.shutdown()
 

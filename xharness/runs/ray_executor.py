@@ -152,7 +152,7 @@ def _connect(address: str) -> None:
 
 
 def _check_nodes(place: Place, resources: Mapping[str, float]) -> None:
-    """Ask each machine that may get a unit whether it has what the run needs."""
+    """Ask each machine that may get a unit whether it has what the run needs; one that dies meanwhile gets none."""
     plan = Path(place.output) / "plan.json"
     nodes = [n for n in ray.nodes() if n["Alive"] and _fits(n["Resources"], resources)]
     check = ray.remote(fault_of_node)
@@ -170,6 +170,8 @@ def _check_nodes(place: Place, resources: Mapping[str, float]) -> None:
         try:
             fault = ray.get(reference, timeout=0)
         except RayError as error:
+            if node["NodeID"] not in _alive():
+                continue
             raise InputError(
                 f"cannot run xharness: {_cause(error)}",
                 where=where,
@@ -179,6 +181,11 @@ def _check_nodes(place: Place, resources: Mapping[str, float]) -> None:
             raise InputError(
                 fault, where=where, mend="put it there, or take the machine out of the cluster"
             )
+
+
+def _alive() -> set[str]:
+    """Return the ids of the machines that Ray holds to be alive."""
+    return {node["NodeID"] for node in ray.nodes() if node["Alive"]}
 
 
 def _cause(error: RayError) -> str:
