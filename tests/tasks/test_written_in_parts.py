@@ -65,7 +65,7 @@ def guesses(split: Split) -> Iterator[Predictions]:
 def written(task: TaskSpec, split: Split, folder: Path) -> tuple[bytes, bytes]:
     name = f"{task.name}/{task.file_name('en')}"
     paths = folder / "predictions" / name, folder / "gold" / name
-    assert write_with_gold(task, split, guesses(split), *paths, aside="one") == [*paths]
+    assert write_with_gold(task, split, guesses(split), *paths, writer="one") == [*paths]
     assert not list(folder.rglob("*.partial"))
     return paths[0].read_bytes(), paths[1].read_bytes()
 

@@ -262,7 +262,7 @@ class Runner:
             predictions,
             self._predictions(stage.seed) / name,
             self._output / "gold" / name,
-            aside=stage.name,
+            writer=stage.name,
         )
         result = {
             "origin": split.origin,

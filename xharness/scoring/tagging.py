@@ -42,7 +42,12 @@ def read_both(
         InputError: A file is unusable, or sentences differ; the message names the first line that does.
     """
     both = in_step(TagFile(predictions, vocabulary), TagFile(gold, vocabulary))
-    truth, answers = zip(*both, strict=True)
+    truth, answers = [], []
+    for gold_ids, ids in both:
+        # All lines are held here; two bytes each do for any usual number of tags.
+        small = np.int16 if len(vocabulary) < 1 << 15 else np.int32
+        truth.append(gold_ids.astype(small))
+        answers.append(ids.astype(small))
     return np.concatenate(truth), np.concatenate(answers)
 
 

@@ -81,7 +81,7 @@ def write_with_gold(
     predicted: Iterable[Predictions],
     path: Path,
     gold_path: Path,
-    aside: str = "",
+    writer: str | None = None,
 ) -> list[Path]:
     """Write the prediction file of a split and, where the data hold gold, its gold file.
 
@@ -91,7 +91,7 @@ def write_with_gold(
         predicted: Decisions on the split, or on its parts in order.
         path: Where the predictions go.
         gold_path: Where the gold goes; several processes may write it at the same time.
-        aside: Tells those processes apart, the same whenever one of them begins again.
+        writer: Tells those processes apart, the same whenever one of them begins again; absent for one alone.
 
     Returns:
         What was written.
@@ -104,7 +104,7 @@ def write_with_gold(
         write = files.enter_context(text_aside(path))
         write_gold = None
         if gold is not None:
-            name = f".{gold_path.name}.{aside}.partial"
+            name = None if writer is None else f".{gold_path.name}.{writer}.partial"
             write_gold = files.enter_context(text_aside(gold_path, name))
         # In turn: the examples of a large file are parsed anew for whoever asks, but once for a part.
         for piece, gold_piece in zip_longest(
