@@ -10,7 +10,8 @@ from xharness.printable import on_one_line
 class InputError(Exception):
     """Wrong use or unusable input: printed as one line on stderr, exit code 2.
 
-    A key or value that is quoted may hold anything; what would break the line or steer a terminal is shown on_one_line.
+    A key or value that is quoted may hold anything; what would break the line or steer a terminal is shown
+    as Python writes it in a string.
 
     Args:
         what: What is wrong, in a few words, with the offending value.
