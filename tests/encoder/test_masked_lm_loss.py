@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -70,6 +70,7 @@ def hits(given: Problem, **options: Any) -> int:
 
 
 @settings(max_examples=60)
+@example(predictions=1, vocabulary=9, width=9, scale=4.0, chunk=1, block=16, seed=1338)
 @given(
     predictions=st.integers(1, 30),
     vocabulary=st.integers(1, 50),
@@ -85,8 +86,10 @@ def test_sizes_do_not_matter(
     """Loss, gradients and hits are those of double precision, whatever is computed at once."""
     given = problem(predictions, vocabulary, width, scale, seed)
     sizes = Sizes(chunk, block)
+    # Logits are products of two factors of this scale, and their rounding is that of the probabilities.
+    atol = 2e-6 * (1 + scale**2)
     for found, expected in zip(in_blocks(given, sizes=sizes), in_double(given), strict=True):
-        assert_close(found.double(), expected, atol=2e-6, rtol=2e-5)
+        assert_close(found.double(), expected, atol=atol, rtol=2e-5)
     assert hits(given, sizes=sizes) == hits(given)
 
 
